@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to sql: what the relation printer and the expression printer share. */
+#ifndef TG_SQL_SQL_INT_H
+#define TG_SQL_SQL_INT_H
+
+#include "sql/functions.h"
+#include "sql/sql.h"
+
+/* State of one printing run. */
+struct tg_print_context {
+    const tg_print_options *options;
+    tg_buf *out;
+    tg_arena *arena;
+    void (*column_text)(void *self, uint32_t id, tg_buf *out);
+    void *column_self;
+    size_t scan_index; /* scans printed so far */
+    int depth;
+};
+
+/* Prints an expression so that it can stand anywhere (in parentheses when it is not atomic). */
+TG_CHECKED tg_code tg_print_expr(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err);
+/* Prints a relation as a query text (SELECT ...), columns named "c<id>". For subqueries inside expressions too. */
+TG_CHECKED tg_code tg_print_query(tg_print_context *ctx, const tg_rel *rel, tg_error *err);
+/* The DuckDB name of a type: "DECIMAL(10,2)", "TIMESTAMP WITH TIME ZONE", "STRUCT(\"a\" INTEGER)". */
+TG_CHECKED tg_code tg_print_duckdb_type(const tg_type *type, tg_buf *out, tg_error *err);
+void tg_print_duckdb_ident(tg_str name, tg_buf *out);          /* "a""b" */
+void tg_print_duckdb_string(tg_str text, tg_buf *out);         /* 'a''b' */
+TG_CHECKED tg_code tg_print_duckdb_literal(tg_value value, tg_buf *out, tg_error *err);
+
+#endif
