@@ -41,6 +41,7 @@ typedef struct tg_step {
 typedef struct tg_program_target {
     tg_str name, path;
     int64_t read_version;      /* -1: does not exist, is created by this commit */
+    tg_str table_id;           /* metaData.id: the table's, or the one to create it with (36 characters) */
     bool changes_metadata;     /* schema, properties or comment differ from read_version's */
     tg_schema schema;          /* after this program */
     const tg_str *partition_columns;
