@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What is installed: the program tidegate, the shared library libtidegate.so, headers, pkg-config file, libduckdb.
+
+file(GLOB tg_public_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/tidegate/*.h)
+get_target_property(tg_api_type tg_api TYPE)
+
+# The program, linked statically with our own modules: it starts without a search for libtidegate.
+if(EXISTS ${CMAKE_SOURCE_DIR}/src/cli/main.c)
+  add_executable(tidegate ${CMAKE_SOURCE_DIR}/src/cli/main.c)
+  target_link_libraries(tidegate PRIVATE tg_flags tg_cli)
+  set_target_properties(tidegate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  install(TARGETS tidegate RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+# The library, exporting the functions of include/tidegate and nothing else.
+if(tg_public_headers AND NOT tg_api_type STREQUAL "INTERFACE_LIBRARY")
+  set(exports ${CMAKE_BINARY_DIR}/tidegate.map)
+  add_custom_command(
+    OUTPUT ${exports}
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/public_functions.py --version-script ${exports}
+            ${tg_public_headers}
+    DEPENDS ${tg_public_headers} ${CMAKE_SOURCE_DIR}/tools/public_functions.py
+    VERBATIM)
+  file(WRITE ${CMAKE_BINARY_DIR}/empty.c "typedef int tg_empty_unit;\n")
+  add_library(libtidegate SHARED ${CMAKE_BINARY_DIR}/empty.c ${exports})
+  target_link_libraries(libtidegate PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,tg_api>)
+  target_link_options(libtidegate PRIVATE -Wl,--version-script=${exports} -Wl,--no-undefined)
+  set_target_properties(
+    libtidegate
+    PROPERTIES OUTPUT_NAME tidegate
+               SOVERSION ${PROJECT_VERSION_MAJOR}
+               VERSION ${PROJECT_VERSION}
+               LINK_DEPENDS ${exports}
+               LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  install(TARGETS libtidegate LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES ${tg_public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tidegate)
+  configure_file(cmake/tidegate.pc.in ${CMAKE_BINARY_DIR}/tidegate.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/tidegate.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+
+install(FILES ${TG_DUCKDB_LIBRARY} DESTINATION lib/tidegate OPTIONAL)
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${CMAKE_SOURCE_DIR}/docs/tidegate.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Tests are found by their place, so that adding one needs no edit here:
+#   tests/unit/<folder>/test_<name>.c   unit_<folder>_<name>, linked with the module and tests/support
+#   tests/<group>/test_<name>.c         <group>_<name>, linked with everything
+#   tests/<group>/test_*.py             py_<group>: one pytest run per folder
+#   tests/fuzz/<name>_fuzz.c            fuzz_replay_<name>: the fuzz target over its corpus
+# Other .c files beside a test_*.c are helpers of that folder's tests.
+
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+
+set(TG_GOLDEN_DIR ${CMAKE_SOURCE_DIR}/../shared/golden CACHE PATH "Public tables and answers of real systems")
+set(TG_TEST_PYTHON ${TG_DEPS_DIR}/venv/bin/python CACHE FILEPATH "Python that has tools/requirements.txt")
+
+set(tg_test_environment
+    TIDEGATE_BIN=${CMAKE_BINARY_DIR}/tidegate TIDEGATE_LIB=${CMAKE_BINARY_DIR}/libtidegate.so
+    TIDEGATE_GOLDEN=${TG_GOLDEN_DIR} TIDEGATE_BUILD=${CMAKE_BINARY_DIR} TIDEGATE_SOURCE=${CMAKE_SOURCE_DIR})
+if(TG_SANITIZE)
+  list(APPEND tg_test_environment TIDEGATE_SANITIZE=1 ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
+       UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1)
+endif()
+
+file(GLOB support_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/*.c)
+add_library(tg_test_support INTERFACE)
+target_include_directories(tg_test_support INTERFACE ${CMAKE_SOURCE_DIR}/tests)
+target_compile_definitions(tg_test_support INTERFACE TG_TEST_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+target_link_libraries(tg_test_support INTERFACE tg_flags PkgConfig::CMOCKA)
+if(support_sources)
+  add_library(tg_test_helpers STATIC EXCLUDE_FROM_ALL ${support_sources})
+  target_link_libraries(tg_test_helpers PRIVATE tg_test_support PUBLIC tg_base)
+endif()
+
+function(tg_add_c_tests prefix folder)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*.c)
+  set(helpers ${sources})
+  list(FILTER helpers EXCLUDE REGEX "/test_[^/]*\\.c$")
+  foreach(source IN LISTS sources)
+    if(NOT source MATCHES "/test_([^/]*)\\.c$")
+      continue()
+    endif()
+    set(name ${prefix}_${CMAKE_MATCH_1})
+    add_executable(${name} ${source} ${helpers})
+    target_link_libraries(${name} PRIVATE tg_test_support ${ARGN} $<TARGET_NAME_IF_EXISTS:tg_test_helpers>)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${tg_test_environment}" TIMEOUT 300)
+  endforeach()
+endfunction()
+
+set(all_targets "")
+foreach(folder IN LISTS TG_MODULES)
+  tg_target_name(${folder} target)
+  list(APPEND all_targets ${target})
+endforeach()
+foreach(folder IN LISTS TG_MODULES)
+  tg_target_name(${folder} target)
+  set(linked ${target})
+  get_property(tested_with GLOBAL PROPERTY ${target}_tested_with)
+  foreach(other IN LISTS tested_with)
+    tg_target_name(${other} other_target)
+    list(APPEND linked ${other_target})
+  endforeach()
+  string(REPLACE "/" "_" module ${folder})
+  tg_add_c_tests(unit_${module} unit/${folder} ${linked})
+endforeach()
+
+file(GLOB groups CONFIGURE_DEPENDS LIST_DIRECTORIES true ${CMAKE_SOURCE_DIR}/tests/*)
+foreach(path IN LISTS groups)
+  get_filename_component(group ${path} NAME)
+  if(NOT IS_DIRECTORY ${path} OR group MATCHES "^(unit|support|fuzz)$")
+    continue()
+  endif()
+  tg_add_c_tests(${group} ${group} ${all_targets})
+  file(GLOB python_tests CONFIGURE_DEPENDS ${path}/test_*.py)
+  if(python_tests)
+    add_test(NAME py_${group} COMMAND ${TG_TEST_PYTHON} -m pytest -q -p no:cacheprovider -rs ${path}
+             WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    set_tests_properties(py_${group} PROPERTIES ENVIRONMENT "${tg_test_environment};PYTHONDONTWRITEBYTECODE=1"
+                                                TIMEOUT 1800)
+  endif()
+endforeach()
