@@ -2,8 +2,24 @@
 /*
  * The function table: one entry per Spark function and operator drives the binder, the printers, docs/functions.md and tests.
  *
- * An operator is a function whose name is its sign ("+", "<=>", "and"). Special forms are functions too: "case", "in", "between",
- * "isnull", "like", "element", "struct_row". The binder calls tg_function_apply for all of them.
+ * An operator is a function whose name is its sign. Special forms are functions too. The binder calls tg_function_apply for all
+ * of them, with these names and arguments:
+ *
+ *   + - * / % div || & | ^ << >> >>>       (left, right)
+ *   = <> < <= > >= <=>                     (left, right)        !=, == are spelled <>, =
+ *   and or                                 (left, right);  not ~ negative positive  (operand)
+ *   isnull isnotnull is_true is_false      (operand)            IS UNKNOWN is isnull; IS DISTINCT FROM is not(<=>)
+ *   between                                (value, low, high)
+ *   in                                     (value, candidate, ...)
+ *   like ilike                             (text, pattern [, escape]);  rlike (text, pattern)
+ *   case                                   (when, then, when, then, ... [, else])   CASE x WHEN y: when is =(x, y)
+ *   element                                (array or map, index or key)             a[i]
+ *   struct_row                             (value, value, ...)                      (a, b): fields col1, col2
+ *   named_struct                           (name literal, value, ...)               struct(a AS x) and STRUCT(..) too
+ *   extract                                (field name literal, source)
+ *   interval                               (value, unit name literal)               INTERVAL x DAY
+ *   count                                  count(*) is count(1)
+ * date_add, dateadd, timestampadd, date_diff, datediff, timestampdiff with a unit: the unit is a string literal, first argument.
  */
 #ifndef TG_SQL_FUNCTIONS_H
 #define TG_SQL_FUNCTIONS_H
@@ -32,12 +48,14 @@ struct tg_function {
     tg_function_class cls;
     int min_args, max_args; /* max -1: any number */
     tg_volatility volatility;
+    /* Parameter types and result for the common resolve function, e.g. "string int > string"; see functions_int.h. */
+    const char *signature;
     /*
      * Types: may replace args by coerced ones (inserting casts), sets call->type and nullable. Wrong types: DATATYPE_MISMATCH
      * with the argument's span. Values that are constants may be checked here.
      */
     tg_code (*resolve)(tg_fn_context *ctx, tg_bexpr *call, tg_error *err);
-    /* DuckDB text: "substr($1, $2)" with $n for arguments, $* for all separated by commas; NULL: print() does it. */
+    /* DuckDB text with $n for arguments (functions_int.h lists all marks); NULL: print() does it. */
     const char *duckdb;
     tg_code (*print)(tg_print_context *ctx, const tg_bexpr *call, tg_error *err);
     const char *doc; /* one line for docs/functions.md */
@@ -56,6 +74,13 @@ const tg_function *tg_function_at(size_t index);
  */
 TG_CHECKED tg_code tg_function_apply(tg_fn_context *ctx, const tg_function *function, tg_bexpr **args, size_t arg_count, tg_span span,
                                      tg_bexpr **out_call, tg_error *err);
+
+/*
+ * Types of the parameters of the lambda at args[index]: out_types gets param_count of them. Arguments before it are bound; lambdas
+ * that are not bound yet are NULL. INVALID_LAMBDA_FUNCTION_CALL when the function takes no lambda there or not so many parameters.
+ */
+TG_CHECKED tg_code tg_function_lambda_types(tg_fn_context *ctx, const tg_function *function, tg_bexpr *const *args, size_t index,
+                                            size_t param_count, tg_span span, const tg_type **out_types, tg_error *err);
 
 /* ---- types (Spark's rules, ANSI mode) ------------------------------------------------------------------------------ */
 

@@ -15,13 +15,18 @@ struct tg_print_context {
     void *column_self;
     size_t scan_index; /* scans printed so far */
     int depth;
+    const struct tg_print_lambda *index_vars; /* lambda parameters that count from 0 in Spark and from 1 in DuckDB */
 };
 
 /* Prints an expression so that it can stand anywhere (in parentheses when it is not atomic). */
 TG_CHECKED tg_code tg_print_expr(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err);
 /* Prints a relation as a query text (SELECT ...), columns named "c<id>". For subqueries inside expressions too. */
 TG_CHECKED tg_code tg_print_query(tg_print_context *ctx, const tg_rel *rel, tg_error *err);
-/* The DuckDB name of a type: "DECIMAL(10,2)", "TIMESTAMP WITH TIME ZONE", "STRUCT(\"a\" INTEGER)". */
+/*
+ * The DuckDB name of a type: "DECIMAL(10,2)", "TIMESTAMP WITH TIME ZONE", "STRUCT(\"a\" INTEGER)".
+ * Intervals are plain numbers in DuckDB: INTERVAL_YM is INTEGER (months), INTERVAL_DT is BIGINT (microseconds), so that
+ * comparison, arithmetic and overflow are exact.
+ */
 TG_CHECKED tg_code tg_print_duckdb_type(const tg_type *type, tg_buf *out, tg_error *err);
 void tg_print_duckdb_ident(tg_str name, tg_buf *out);          /* "a""b" */
 void tg_print_duckdb_string(tg_str text, tg_buf *out);         /* 'a''b' */
