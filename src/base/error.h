@@ -52,6 +52,7 @@ typedef struct tg_place {
     const char *file;    /* shown name: a path, "-e", "<stdin>"; may be NULL */
     int line, column;
     const char *excerpt; /* the line's text, may be NULL */
+    int excerpt_column;  /* column of the excerpt's first character, when a long line was cut; 0 means 1 */
     int caret_len;       /* code points to underline, at least 1 */
 } tg_place;
 
@@ -139,7 +140,7 @@ typedef struct tg_diags {
 } tg_diags;
 #define TG_DIAGS_INIT {0}
 void tg_diags_dispose(tg_diags *diags);
-/* Moves the error in; beyond TG_LIMIT_DIAGNOSTICS further ones are dropped (the counts go on). */
+/* Moves the error in. count is what is kept: beyond TG_LIMIT_DIAGNOSTICS further ones are dropped, error_count goes on. */
 void tg_diags_add(tg_diags *diags, tg_error *err);
 void tg_diags_add_warning(tg_diags *diags, tg_error *err);
 /* Copies the first error to err and returns its code; TG_OK when there is none. */

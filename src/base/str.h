@@ -61,6 +61,8 @@ uint32_t tg_utf8_next(tg_str s, size_t *pos);
 size_t tg_utf8_put(char *to, uint32_t code_point);
 /* Number of code points. */
 size_t tg_utf8_count(tg_str s);
+/* Columns on a terminal: 0, 1 or 2. */
+int tg_utf8_width(uint32_t code_point);
 
 /* Edit distance (optimal string alignment, case folded), for "did you mean". */
 size_t tg_str_distance(tg_str a, tg_str b);
