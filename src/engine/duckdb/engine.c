@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The engine object: its table of functions, its start and end. */
+#include "engine/duckdb/duckdb_int.h"
+
+#include <unistd.h>
+
+static void cancel_engine(void *self)
+{
+    tg_duckdb_engine *engine = self;
+    atomic_store(&engine->is_cancelled, true);
+    /* A call that waits inside DuckDB is told as well. When the lock is taken the call is starting or ending: it sees the flag. */
+    if (pthread_mutex_trylock(&engine->running_lock) == 0) {
+        if (engine->running) {
+            tg_duckdb.interrupt(engine->running);
+        }
+        (void)pthread_mutex_unlock(&engine->running_lock);
+    }
+}
+
+static tg_code remove_tree(const tg_fs *fs, tg_str path, int depth, tg_arena *arena, tg_error *err)
+{
+    if (depth > TG_LIMIT_FOLDER_DEPTH) {
+        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "folder \"%.*s\" is nested more than %d levels deep", TG_SARG(path), TG_LIMIT_FOLDER_DEPTH);
+    }
+    tg_fs_entry *entries;
+    size_t count;
+    TG_TRY(tg_fs_list(fs, path, false, arena, &entries, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        tg_str entry = tg_path_join(arena, path, entries[i].name);
+        TG_TRY(entries[i].is_folder ? remove_tree(fs, entry, depth + 1, arena, err) : tg_fs_remove(fs, entry, err));
+    }
+    return tg_fs_remove(fs, path, err);
+}
+
+/*
+ * The log goes first and as a whole: it is renamed, so that a crash leaves a table or no table, never one with half its files.
+ */
+static tg_code drop_table(void *self, tg_str path, tg_error *err)
+{
+    tg_duckdb_engine *engine = self;
+    tg_auto_arena tg_arena *scratch = tg_arena_new();
+    bool exists;
+    TG_TRY(tg_delta_exists(&engine->delta, path, &exists, err));
+    if (!exists) {
+        TG_FAIL(err, DELTA_TABLE_NOT_FOUND, "there is no Delta table at \"%.*s\"", TG_SARG(path));
+    }
+    char id[37];
+    engine->env->uuid(engine->env->self, id);
+    tg_str log = tg_path_join(scratch, path, TG_S("_delta_log"));
+    tg_str dead = tg_path_join(scratch, path, tg_str_printf(scratch, ".dropped-%s", id));
+    TG_TRY(tg_fs_rename(engine->fs, log, dead, err));
+    return remove_tree(engine->fs, path, 0, scratch, err);
+}
+
+static void close_engine(void *self)
+{
+    tg_duckdb_engine *engine = self;
+    if (engine->database) {
+        tg_duckdb.close(&engine->database);
+    }
+    (void)pthread_mutex_destroy(&engine->running_lock);
+    tg_arena_free(engine->arena); /* engine lies in it */
+}
+
+tg_engine *tg_engine_duckdb_new(const tg_engine_duckdb_options *options)
+{
+    tg_arena *arena = tg_arena_new();
+    tg_duckdb_engine *engine = TG_NEW(arena, tg_duckdb_engine);
+    engine->arena = arena;
+    engine->env = options->env ? options->env : tg_env_system();
+    engine->fs = options->fs ? options->fs : tg_fs_local();
+    engine->threads = options->threads;
+    engine->memory_limit = tg_str_copy(arena, options->memory_limit);
+    engine->temp_folder = tg_str_copy(arena, options->temp_folder);
+    engine->delta = (tg_delta){.fs = engine->fs, .env = engine->env, .parquet = tg_duckdb_parquet, .parquet_self = engine};
+    (void)pthread_mutex_init(&engine->running_lock, NULL);
+    engine->base = (tg_engine){
+        .struct_size = sizeof(tg_engine),
+        .name = "duckdb",
+        .capabilities = TG_ENGINE_STATE_REBASE,
+        .self = engine,
+        .query = tg_duckdb_query,
+        .fetch_error = tg_duckdb_fetch_error,
+        .explain = tg_duckdb_explain,
+        .cancel = cancel_engine,
+        .describe = tg_duckdb_describe,
+        .version_at = tg_duckdb_version_at,
+        .identity = tg_duckdb_identity,
+        .table_facts = tg_duckdb_table_facts,
+        .table_state = tg_duckdb_table_state,
+        .commits_since = tg_duckdb_commits_since,
+        .run = tg_duckdb_run_program,
+        .drop = drop_table,
+        .close = close_engine,
+    };
+    return &engine->base;
+}
+
+bool tg_engine_duckdb_is_loaded(void)
+{
+    return tg_duckdb_api_is_loaded();
+}

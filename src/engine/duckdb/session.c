@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sessions: one database per engine, one connection per call, statements that can be cancelled.
+ *
+ * Every call has a connection of its own because a stream that is being read must survive the next call, and because the
+ * session zone belongs to the call. A connection costs about 0.1 ms.
+ */
+#include <time.h>
+
+#include "engine/duckdb/duckdb_int.h"
+
+enum { WAIT_NS = 200 * 1000 }; /* between looks at the worker threads when there is no work for this one */
+
+static tg_code set_option(duckdb_config config, const char *name, const char *value, tg_error *err)
+{
+    if (tg_duckdb.set_config(config, name, value) != DuckDBSuccess) {
+        TG_FAIL(err, TIDEGATE_ENGINE_ERROR, "DuckDB does not accept the value \"%s\" of its setting %s", value, name);
+    }
+    return TG_OK;
+}
+
+static tg_code set_options(tg_duckdb_engine *engine, duckdb_config config, tg_error *err)
+{
+    /* What a query means must not depend on what is found in a folder of extensions or in the network. */
+    TG_TRY(set_option(config, "autoload_known_extensions", "false", err));
+    TG_TRY(set_option(config, "autoinstall_known_extensions", "false", err));
+    TG_TRY(set_option(config, "temp_directory", tg_str_cstr(engine->arena, engine->temp_folder), err));
+    /* SQL promises no order without ORDER BY; not keeping it lets Parquet be written in parallel and with less memory. */
+    TG_TRY(set_option(config, "preserve_insertion_order", "false", err));
+    if (engine->threads > 0) {
+        TG_TRY(set_option(config, "threads", tg_arena_printf(engine->arena, "%d", engine->threads), err));
+    }
+    if (engine->memory_limit.len) {
+        const char *limit = tg_str_cstr(engine->arena, engine->memory_limit);
+        if (tg_duckdb.set_config(config, "memory_limit", limit) != DuckDBSuccess) {
+            (void)TG_ERR(err, TIDEGATE_INVALID_SETTING, "memory_limit \"%s\" is not an amount of memory", limit);
+            return tg_error_hint(err, "Write a number and a unit, such as 4GB or 800MB.");
+        }
+    }
+    return TG_OK;
+}
+
+static tg_code open_configured(duckdb_config config, duckdb_database *out_database, tg_error *err)
+{
+    char *message = NULL;
+    if (tg_duckdb.open_ext(NULL, out_database, config, &message) != DuckDBSuccess) {
+        (void)tg_duckdb_error(err, message ? message : "could not open an in-memory database");
+        tg_duckdb.free(message);
+        return tg_error_context(err, "while starting DuckDB");
+    }
+    return TG_OK;
+}
+
+static tg_code open_database(tg_duckdb_engine *engine, tg_error *err)
+{
+    TG_TRY(tg_duckdb_api_load(engine->env, err));
+    if (!engine->temp_folder.len) {
+        /* DuckDB makes the folder when it spills and removes it at the end. */
+        const char *base = engine->env->getenv(engine->env->self, "TMPDIR");
+        char id[37];
+        engine->env->uuid(engine->env->self, id);
+        engine->temp_folder = tg_str_printf(engine->arena, "%s/tidegate-%s", base && base[0] == '/' ? base : "/tmp", id);
+    }
+    duckdb_config config = NULL;
+    if (tg_duckdb.create_config(&config) != DuckDBSuccess) {
+        TG_FAIL(err, TIDEGATE_ENGINE_ERROR, "DuckDB could not make its settings");
+    }
+    duckdb_database database = NULL;
+    tg_code code = set_options(engine, config, err);
+    if (code == TG_OK) {
+        code = open_configured(config, &database, err);
+    }
+    tg_duckdb.destroy_config(&config);
+    TG_TRY(code);
+    engine->database = database;
+    return TG_OK;
+}
+
+/* Settings and functions that every connection of the database has. */
+static tg_code prepare_database(tg_duckdb_session *session, tg_error *err)
+{
+    return tg_duckdb_execute(session, TG_S("SET GLOBAL TimeZone = 'UTC'"), err);
+}
+
+/*
+ * DuckDB's name of a zone. It knows region names and whole hours ("Etc/GMT-2" is two hours east); "UTC+05:30" it takes for five
+ * hours without a word, so anything else is refused here.
+ */
+static tg_code zone_setting(const tg_zone *zone, tg_buf *out, tg_error *err)
+{
+    tg_str name = tg_zone_name(zone);
+    bool is_offset = name.len && (name.ptr[0] == '+' || name.ptr[0] == '-');
+    if (!is_offset) {
+        tg_duckdb_put_string(out, tg_str_eq(name, TG_S("Z")) ? TG_S("UTC") : name);
+        return TG_OK;
+    }
+    int32_t seconds = tg_zone_offset_at(zone, 0);
+    int32_t hours = seconds / 3600;
+    if (seconds % 3600 || hours < -12 || hours > 14) {
+        (void)TG_ERR(err, UNSUPPORTED_FEATURE, "the time zone offset %.*s is not available: only whole hours from -12 to +14 are",
+                     TG_SARG(name));
+        return tg_error_hint(err, "Use the name of a region, such as Asia/Kolkata for +05:30.");
+    }
+    tg_buf_addf(out, "'Etc/GMT%s%d'", hours > 0 ? "-" : "+", hours > 0 ? hours : -hours);
+    return TG_OK;
+}
+
+static tg_code set_zone(tg_duckdb_session *session, const tg_zone *zone, tg_error *err)
+{
+    tg_auto_buf tg_buf sql = TG_BUF_INIT;
+    tg_buf_addz(&sql, "SET TimeZone = ");
+    TG_TRY(zone_setting(zone, &sql, err));
+    return tg_duckdb_execute(session, tg_buf_str(&sql), err);
+}
+
+static void set_running(tg_duckdb_engine *engine, duckdb_connection connection)
+{
+    (void)pthread_mutex_lock(&engine->running_lock);
+    engine->running = connection;
+    (void)pthread_mutex_unlock(&engine->running_lock);
+}
+
+tg_code tg_duckdb_session_open(tg_duckdb_engine *engine, const tg_zone *zone, tg_duckdb_session *out_session, tg_error *err)
+{
+    bool is_first = !engine->database;
+    if (is_first) {
+        TG_TRY(open_database(engine, err));
+    }
+    tg_duckdb_session session = {.engine = engine};
+    if (tg_duckdb.connect(engine->database, &session.connection) != DuckDBSuccess) {
+        TG_FAIL(err, TIDEGATE_ENGINE_ERROR, "could not connect to the in-memory database");
+    }
+    atomic_store(&engine->is_cancelled, false);
+    tg_code code = is_first ? prepare_database(&session, err) : TG_OK;
+    if (code == TG_OK && zone && !tg_str_eq(tg_zone_name(zone), TG_S("UTC"))) {
+        code = set_zone(&session, zone, err);
+    }
+    if (code != TG_OK) {
+        tg_duckdb_session_close(&session);
+        if (is_first) { /* half prepared: start over next time */
+            tg_duckdb.close(&engine->database);
+        }
+        return code;
+    }
+    *out_session = session;
+    return TG_OK;
+}
+
+void tg_duckdb_session_close(tg_duckdb_session *session)
+{
+    if (!session->connection) {
+        return;
+    }
+    (void)pthread_mutex_lock(&session->engine->running_lock);
+    if (session->engine->running == session->connection) {
+        session->engine->running = NULL;
+    }
+    (void)pthread_mutex_unlock(&session->engine->running_lock);
+    tg_duckdb.disconnect(&session->connection);
+}
+
+bool tg_duckdb_is_cancelled(tg_duckdb_engine *engine)
+{
+    return atomic_load(&engine->is_cancelled) || tg_env_is_cancelled(engine->env);
+}
+
+tg_code tg_duckdb_check_cancelled(tg_duckdb_engine *engine, tg_error *err)
+{
+    if (tg_duckdb_is_cancelled(engine)) {
+        TG_FAIL(err, TIDEGATE_CANCELLED, "interrupted");
+    }
+    return TG_OK;
+}
+
+/* ---- statements --------------------------------------------------------------------------------------------------------- */
+
+tg_code tg_duckdb_prepare(tg_duckdb_session *session, tg_str sql, duckdb_prepared_statement *out_statement, tg_error *err)
+{
+    tg_auto_buf tg_buf text = TG_BUF_INIT;
+    tg_buf_adds(&text, sql);
+    duckdb_prepared_statement statement = NULL;
+    if (tg_duckdb.prepare(session->connection, tg_buf_cstr(&text), &statement) != DuckDBSuccess) {
+        const char *message = tg_duckdb.prepare_error(statement);
+        tg_code code = tg_duckdb_error(err, message ? message : "could not prepare a statement");
+        tg_duckdb.destroy_prepare(&statement);
+        return code;
+    }
+    *out_statement = statement;
+    return TG_OK;
+}
+
+/* Works on the query with this thread too, until the (first part of the) result is there. */
+static tg_code drive(tg_duckdb_session *session, duckdb_pending_result pending, tg_error *err)
+{
+    for (;;) {
+        if (tg_duckdb_is_cancelled(session->engine)) {
+            tg_duckdb.interrupt(session->connection);
+            TG_FAIL(err, TIDEGATE_CANCELLED, "interrupted");
+        }
+        duckdb_pending_state state = tg_duckdb.pending_execute_task(pending);
+        if (state == DUCKDB_PENDING_ERROR) {
+            const char *message = tg_duckdb.pending_error(pending);
+            return tg_duckdb_error(err, message ? message : "the query failed without a message");
+        }
+        if (tg_duckdb.pending_execution_is_finished(state)) {
+            return TG_OK;
+        }
+        if (state == DUCKDB_PENDING_NO_TASKS_AVAILABLE) {
+            struct timespec pause = {0, WAIT_NS};
+            (void)nanosleep(&pause, NULL);
+        }
+    }
+}
+
+static tg_code run_prepared(tg_duckdb_session *session, duckdb_prepared_statement statement, bool is_streaming,
+                            duckdb_result *out_result, tg_error *err)
+{
+    duckdb_pending_result pending = NULL;
+    duckdb_state state = is_streaming ? tg_duckdb.pending_prepared_streaming(statement, &pending)
+                                      : tg_duckdb.pending_prepared(statement, &pending);
+    tg_code code = TG_OK;
+    if (state != DuckDBSuccess) {
+        const char *message = pending ? tg_duckdb.pending_error(pending) : NULL;
+        code = tg_duckdb_error(err, message ? message : "could not start a query");
+    } else {
+        code = drive(session, pending, err);
+    }
+    if (code == TG_OK) {
+        duckdb_result result;
+        if (tg_duckdb.execute_pending(pending, &result) == DuckDBSuccess) {
+            *out_result = result;
+        } else {
+            const char *message = tg_duckdb.result_error(&result);
+            code = tg_duckdb_error(err, message ? message : "the query failed without a message");
+            tg_duckdb.destroy_result(&result);
+        }
+    }
+    tg_duckdb.destroy_pending(&pending);
+    return code;
+}
+
+tg_code tg_duckdb_run(tg_duckdb_session *session, tg_str sql, bool is_streaming, duckdb_result *out_result, tg_error *err)
+{
+    duckdb_prepared_statement statement = NULL;
+    set_running(session->engine, session->connection);
+    tg_code code = tg_duckdb_prepare(session, sql, &statement, err);
+    if (code == TG_OK) {
+        code = run_prepared(session, statement, is_streaming, out_result, err);
+    }
+    tg_duckdb.destroy_prepare(&statement);
+    if (code != TG_OK || !is_streaming) {
+        set_running(session->engine, NULL);
+    }
+    return code;
+}
+
+tg_code tg_duckdb_execute(tg_duckdb_session *session, tg_str sql, tg_error *err)
+{
+    duckdb_result result;
+    TG_TRY(tg_duckdb_run(session, sql, false, &result, err));
+    tg_duckdb.destroy_result(&result);
+    return TG_OK;
+}
+
+tg_code tg_duckdb_fetch(tg_duckdb_session *session, duckdb_result *result, duckdb_data_chunk *out_chunk, tg_error *err)
+{
+    TG_TRY(tg_duckdb_check_cancelled(session->engine, err));
+    duckdb_data_chunk chunk = tg_duckdb.fetch_chunk(*result);
+    if (!chunk) {
+        const char *message = tg_duckdb.result_error(result);
+        if (message && message[0]) {
+            return tg_duckdb_error(err, message);
+        }
+    }
+    *out_chunk = chunk;
+    return TG_OK;
+}
