@@ -19,7 +19,8 @@ tg_module(program DEPS base data sql)
 tg_module(engine DEPS base data sql program TESTED_WITH engine/fake)
 tg_module(engine/duckdb DEPS engine base data sql program delta fs catalog)
 tg_module(engine/fake DEPS engine base data sql program)
-tg_module(incremental DEPS base data sql catalog program)
+# engine: only its structs of facts about tables, by value
+tg_module(incremental DEPS base data sql catalog program engine)
 tg_module(eventlog DEPS base data fs)
 tg_module(pipeline DEPS base data fs sql catalog delta program engine incremental eventlog
           TESTED_WITH engine/fake)

@@ -175,8 +175,8 @@ static char *alloc_small(tg_arena *arena, size_t piece_bytes)
 void *tg_arena_alloc(tg_arena *arena, size_t size_bytes)
 {
     size_t piece_bytes = rounded(size_bytes ? size_bytes : 1);
-    char *bytes =
-        piece_bytes > arena->block_bytes / 4 ? alloc_large(arena, piece_bytes) : alloc_small(arena, piece_bytes);
+    char *bytes = piece_bytes > arena->block_bytes / 4 ? alloc_large(arena, piece_bytes)
+                                                       : alloc_small(arena, piece_bytes);
     unpoison(bytes, size_bytes);
     return memset(bytes, 0, size_bytes);
 }

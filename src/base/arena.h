@@ -34,8 +34,10 @@ void *tg_arena_memdup(tg_arena *arena, const void *bytes, size_t size_bytes);
 /* NUL-terminated copies. */
 char *tg_arena_strdup(tg_arena *arena, const char *text);
 char *tg_arena_strndup(tg_arena *arena, const char *text, size_t len);
-char *tg_arena_printf(tg_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
-char *tg_arena_vprintf(tg_arena *arena, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+char *tg_arena_printf(tg_arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+char *tg_arena_vprintf(tg_arena *arena, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 
 /* Calls fn(object) when the arena is released or reset: for files, handles, locks. */
 void tg_arena_defer(tg_arena *arena, void (*fn)(void *object), void *object);
@@ -44,23 +46,23 @@ void tg_arena_defer(tg_arena *arena, void (*fn)(void *object), void *object);
 #define TG_NEW_ARRAY(arena, type, count) ((type *)tg_arena_calloc((arena), (count), sizeof(type)))
 
 /* Growing arrays in an arena: TG_VEC(int) v = {0}; TG_VEC_PUSH(arena, &v, 7); v.items[0], v.count */
-#define TG_VEC(type)      \
-    struct {              \
-        type *items;      \
-        size_t count;     \
-        size_t capacity;  \
+#define TG_VEC(type)     \
+    struct {             \
+        type *items;     \
+        size_t count;    \
+        size_t capacity; \
     }
-#define TG_VEC_PUSH(arena, vec, ...)                                                                         \
-    do {                                                                                                     \
-        __auto_type tg_vec_ = (vec);                                                                         \
-        if (tg_vec_->count == tg_vec_->capacity) {                                                           \
-            size_t tg_cap_ = tg_vec_->capacity ? tg_vec_->capacity * 2 : 8;                                  \
-            tg_vec_->items = tg_arena_realloc((arena), tg_vec_->items,                                       \
-                                              tg_vec_->capacity * sizeof(*tg_vec_->items),                   \
-                                              tg_cap_ * sizeof(*tg_vec_->items));                            \
-            tg_vec_->capacity = tg_cap_;                                                                     \
-        }                                                                                                    \
-        tg_vec_->items[tg_vec_->count++] = (__VA_ARGS__);                                                    \
+#define TG_VEC_PUSH(arena, vec, ...)                                                       \
+    do {                                                                                   \
+        __auto_type tg_vec_ = (vec);                                                       \
+        if (tg_vec_->count == tg_vec_->capacity) {                                         \
+            size_t tg_cap_ = tg_vec_->capacity ? tg_vec_->capacity * 2 : 8;                \
+            tg_vec_->items = tg_arena_realloc((arena), tg_vec_->items,                     \
+                                              tg_vec_->capacity * sizeof(*tg_vec_->items), \
+                                              tg_cap_ * sizeof(*tg_vec_->items));          \
+            tg_vec_->capacity = tg_cap_;                                                   \
+        }                                                                                  \
+        tg_vec_->items[tg_vec_->count++] = (__VA_ARGS__);                                  \
     } while (0)
 
 static inline void tg_arena_cleanup(tg_arena **arena)

@@ -112,7 +112,8 @@ static void set_sqlstate(tg_error *err, const char *sqlstate)
     (void)snprintf(err->sqlstate, sizeof(err->sqlstate), "%s", sqlstate);
 }
 
-tg_code tg_error_set(tg_error *err, tg_error_class cls, const char *c_file, int c_line, const char *format, ...)
+tg_code tg_error_set(tg_error *err, tg_error_class cls, const char *c_file, int c_line,
+                     const char *format, ...)
 {
     const error_class_row *row = row_of(cls);
     if (!err) {
@@ -121,7 +122,8 @@ tg_code tg_error_set(tg_error *err, tg_error_class cls, const char *c_file, int 
     }
     va_list args;
     va_start(args, format);
-    char *message = tg_heap_vprintf(format, args); /* before the old content goes: it may be an argument */
+    char *message =
+        tg_heap_vprintf(format, args); /* before the old content goes: it may be an argument */
     va_end(args);
     tg_error_dispose(err);
     err->code = row->code;
@@ -133,7 +135,8 @@ tg_code tg_error_set(tg_error *err, tg_error_class cls, const char *c_file, int 
     return row->code;
 }
 
-tg_code tg_error_set_named(tg_error *err, tg_code code, const char *name, const char *sqlstate, const char *format, ...)
+tg_code tg_error_set_named(tg_error *err, tg_code code, const char *name, const char *sqlstate,
+                           const char *format, ...)
 {
     tg_assert(code != TG_OK);
     if (!err) {
@@ -256,7 +259,8 @@ void tg_error_locate(tg_error *err, const char *file, tg_str text)
     size_t from = line_from;
     size_t to = line_to;
     if (to - from > EXCERPT_BYTES_MAX) {
-        from = at - from > EXCERPT_BYTES_BEFORE ? character_start(text, at - EXCERPT_BYTES_BEFORE) : from;
+        from = at - from > EXCERPT_BYTES_BEFORE ? character_start(text, at - EXCERPT_BYTES_BEFORE)
+                                                : from;
         to = to - from > EXCERPT_BYTES_MAX ? character_start(text, from + EXCERPT_BYTES_MAX) : to;
     }
     size_t before = tg_utf8_count(tg_str_sub(text, line_from, from));
@@ -278,7 +282,8 @@ const char *tg_error_name(const tg_error *err)
 
 void tg_assert_fail(const char *condition, const char *file, int line)
 {
-    (void)fprintf(stderr, "tidegate: %s:%d: assertion failed: %s\nThis is a bug; please report it.\n", file, line,
-                  condition);
+    (void)fprintf(stderr,
+                  "tidegate: %s:%d: assertion failed: %s\nThis is a bug; please report it.\n", file,
+                  line, condition);
     abort();
 }

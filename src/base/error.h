@@ -21,14 +21,14 @@ typedef enum tg_code {
     TG_INVALID_ARGUMENT, /* wrong options, statements, definitions: exit 2 or 3 */
     TG_NOT_FOUND,
     TG_ALREADY_EXISTS,
-    TG_CONFLICT,      /* lost a race that a new attempt may win */
-    TG_UNSUPPORTED,   /* known, and not built or not allowed here */
-    TG_INVALID_DATA,  /* a file or table is damaged */
-    TG_EXECUTION,     /* a query failed on its data: cast, overflow, division by zero */
+    TG_CONFLICT,     /* lost a race that a new attempt may win */
+    TG_UNSUPPORTED,  /* known, and not built or not allowed here */
+    TG_INVALID_DATA, /* a file or table is damaged */
+    TG_EXECUTION,    /* a query failed on its data: cast, overflow, division by zero */
     TG_IO,
     TG_CANCELLED,
     TG_LIMIT,
-    TG_GUARD,         /* refused by a guard: exit 4 */
+    TG_GUARD, /* refused by a guard: exit 4 */
     TG_INTERNAL
 } tg_code;
 
@@ -49,17 +49,17 @@ tg_error_class tg_error_class_find(tg_str name);
 
 /* A place in a text that a user wrote. Lines and columns count from 1, columns in code points; line 0: no place. */
 typedef struct tg_place {
-    const char *file;    /* shown name: a path, "-e", "<stdin>"; may be NULL */
+    const char *file; /* shown name: a path, "-e", "<stdin>"; may be NULL */
     int line, column;
     const char *excerpt; /* the line's text, may be NULL */
-    int excerpt_column;  /* column of the excerpt's first character, when a long line was cut; 0 means 1 */
-    int caret_len;       /* code points to underline, at least 1 */
+    int excerpt_column; /* column of the excerpt's first character, when a long line was cut; 0 means 1 */
+    int caret_len; /* code points to underline, at least 1 */
 } tg_place;
 
 typedef struct tg_error {
     tg_code code;
     tg_error_class cls;
-    char *name;     /* dynamic class name (an engine's condition we do not list), else NULL */
+    char *name; /* dynamic class name (an engine's condition we do not list), else NULL */
     char sqlstate[6];
     char *message;
     char *detail;
@@ -73,7 +73,10 @@ typedef struct tg_error {
     int c_line;
 } tg_error;
 
-#define TG_ERROR_INIT {0}
+#define TG_ERROR_INIT \
+    {                 \
+        0             \
+    }
 void tg_error_dispose(tg_error *err);
 void tg_error_clear(tg_error *err);
 /* Moves the content; from is empty afterwards. */
@@ -85,15 +88,17 @@ static inline bool tg_error_is_set(const tg_error *err)
 }
 
 /* Sets err (may be NULL) and returns the class's code. */
-tg_code tg_error_set(tg_error *err, tg_error_class cls, const char *c_file, int c_line, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+tg_code tg_error_set(tg_error *err, tg_error_class cls, const char *c_file, int c_line,
+                     const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* For a condition that is not in errors.def (an engine's or Spark's own); code is the caller's. */
-tg_code tg_error_set_named(tg_error *err, tg_code code, const char *name, const char *sqlstate, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+tg_code tg_error_set_named(tg_error *err, tg_code code, const char *name, const char *sqlstate,
+                           const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* Additions return the error's code, so that they can end a function. All take a NULL err. */
-tg_code tg_error_detail(tg_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+tg_code tg_error_detail(tg_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 tg_code tg_error_hint(tg_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
-tg_code tg_error_context(tg_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+tg_code tg_error_context(tg_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 tg_code tg_error_span(tg_error *err, size_t offset, size_t len);
 /* Turns the span into a place in text, which starts at line first_line (1) of file. Does nothing without a span or with a place. */
 void tg_error_locate(tg_error *err, const char *file, tg_str text);
@@ -112,20 +117,20 @@ void tg_error_print(const tg_error *err, tg_buf *out);
 #define TG_ERR(err, cls, ...) tg_error_set((err), TG_E_##cls, __FILE__, __LINE__, __VA_ARGS__)
 /* The only macros that hide a return. */
 #define TG_FAIL(err, cls, ...) return TG_ERR(err, cls, __VA_ARGS__)
-#define TG_TRY(expr)                  \
-    do {                              \
-        tg_code tg_code_ = (expr);    \
-        if (tg_code_ != TG_OK) {      \
-            return tg_code_;          \
-        }                             \
+#define TG_TRY(expr)               \
+    do {                           \
+        tg_code tg_code_ = (expr); \
+        if (tg_code_ != TG_OK) {   \
+            return tg_code_;       \
+        }                          \
     } while (0)
-#define TG_TRY_CTX(expr, err, ...)                           \
-    do {                                                     \
-        tg_code tg_code_ = (expr);                           \
-        if (tg_code_ != TG_OK) {                             \
-            (void)tg_error_context((err), __VA_ARGS__);      \
-            return tg_code_;                                 \
-        }                                                    \
+#define TG_TRY_CTX(expr, err, ...)                      \
+    do {                                                \
+        tg_code tg_code_ = (expr);                      \
+        if (tg_code_ != TG_OK) {                        \
+            (void)tg_error_context((err), __VA_ARGS__); \
+            return tg_code_;                            \
+        }                                               \
     } while (0)
 #define TG_CHECKED __attribute__((warn_unused_result))
 
@@ -138,7 +143,10 @@ typedef struct tg_diags {
     size_t count, capacity;
     size_t error_count;
 } tg_diags;
-#define TG_DIAGS_INIT {0}
+#define TG_DIAGS_INIT \
+    {                 \
+        0             \
+    }
 void tg_diags_dispose(tg_diags *diags);
 /* Moves the error in. count is what is kept: beyond TG_LIMIT_DIAGNOSTICS further ones are dropped, error_count goes on. */
 void tg_diags_add(tg_diags *diags, tg_error *err);

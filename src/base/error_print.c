@@ -5,7 +5,8 @@
 /* What a character of the excerpt looks like on a terminal: control characters and broken bytes are made visible. */
 static uint32_t shown(uint32_t code_point)
 {
-    bool is_control = (code_point < 0x20 && code_point != '\t') || (code_point >= 0x7F && code_point < 0xA0);
+    bool is_control =
+        (code_point < 0x20 && code_point != '\t') || (code_point >= 0x7F && code_point < 0xA0);
     return is_control ? 0xFFFD : code_point;
 }
 
@@ -46,7 +47,8 @@ static void print_caret(const tg_place *place, tg_str excerpt, tg_buf *out)
 
 static void print_place(const tg_place *place, tg_buf *out)
 {
-    tg_buf_addf(out, "  --> %s:%d:%d\n", place->file ? place->file : "<text>", place->line, place->column);
+    tg_buf_addf(out, "  --> %s:%d:%d\n", place->file ? place->file : "<text>", place->line,
+                place->column);
     if (!place->excerpt) {
         return;
     }
@@ -69,7 +71,8 @@ void tg_error_print(const tg_error *err, tg_buf *out)
 {
     tg_str message = tg_str_from(err->message ? err->message : "");
     bool has_stop = message.len > 0 && strchr(".?!", message.ptr[message.len - 1]) != NULL;
-    tg_buf_addf(out, "[%s] %s%s SQLSTATE: %s\n", tg_error_name(err), message.ptr, has_stop ? "" : ".", err->sqlstate);
+    tg_buf_addf(out, "[%s] %s%s SQLSTATE: %s\n", tg_error_name(err), message.ptr,
+                has_stop ? "" : ".", err->sqlstate);
     if (err->place.line > 0) {
         print_place(&err->place, out);
     }

@@ -53,7 +53,8 @@ char *tg_heap_vprintf(const char *format, va_list args)
     va_list again;
     va_copy(again, args);
     int len = vsnprintf(NULL, 0, format, args);
-    if (len < 0) { /* only a broken format or an encoding error: the format says more than nothing */
+    if (len <
+        0) { /* only a broken format or an encoding error: the format says more than nothing */
         va_end(again);
         return tg_heap_strdup(format);
     }

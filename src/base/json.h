@@ -32,7 +32,8 @@ void tg_json_keyz(tg_json_out *out, const char *key);
 void tg_json_str(tg_json_out *out, tg_str value);
 void tg_json_strz(tg_json_out *out, const char *value); /* NULL gives null */
 void tg_json_i64(tg_json_out *out, int64_t value);
-void tg_json_double(tg_json_out *out, double value);    /* shortest form that reads back; null when not finite */
+void tg_json_double(tg_json_out *out,
+                    double value); /* shortest form that reads back; null when not finite */
 void tg_json_bool(tg_json_out *out, bool value);
 void tg_json_null(tg_json_out *out);
 /* Text that is JSON already. */
@@ -51,7 +52,8 @@ struct yyjson_doc;
 struct yyjson_val;
 enum { TG_JSON_RAW_NUMBERS = 1 };
 /* Parses one JSON text whose strings stay valid as long as the arena. Depth and errors are checked; err names the byte. */
-TG_CHECKED tg_code tg_json_parse(tg_str text, int flags, tg_arena *arena, struct yyjson_val **out_root, tg_error *err);
+TG_CHECKED tg_code tg_json_parse(tg_str text, int flags, tg_arena *arena,
+                                 struct yyjson_val **out_root, tg_error *err);
 /* Members of an object; a missing key, JSON null, or another type gives the default. Strings are borrowed from the document. */
 tg_str tg_json_get_str(struct yyjson_val *object, const char *key, tg_str fallback);
 int64_t tg_json_get_i64(struct yyjson_val *object, const char *key, int64_t fallback);

@@ -32,22 +32,27 @@ static size_t depth_of(tg_str text)
     return depth_max;
 }
 
-tg_code tg_json_parse(tg_str text, int flags, tg_arena *arena, struct yyjson_val **out_root, tg_error *err)
+tg_code tg_json_parse(tg_str text, int flags, tg_arena *arena, struct yyjson_val **out_root,
+                      tg_error *err)
 {
-    yyjson_read_flag read_flags = (flags & TG_JSON_RAW_NUMBERS) ? YYJSON_READ_NUMBER_AS_RAW : YYJSON_READ_NOFLAG;
+    yyjson_read_flag read_flags =
+        (flags & TG_JSON_RAW_NUMBERS) ? YYJSON_READ_NUMBER_AS_RAW : YYJSON_READ_NOFLAG;
     yyjson_read_err problem = {0};
     /* Without INSITU the text is only read: yyjson's parameter lacks a const. */
     char *bytes = (char *)(uintptr_t)text.ptr;
-    yyjson_doc *document = text.len ? yyjson_read_opts(bytes, text.len, read_flags, NULL, &problem) : NULL;
+    yyjson_doc *document =
+        text.len ? yyjson_read_opts(bytes, text.len, read_flags, NULL, &problem) : NULL;
     if (!document) {
-        (void)TG_ERR(err, TIDEGATE_INVALID_JSON, "text is not valid JSON at byte %zu: %s", problem.pos,
-                     text.len ? problem.msg : "it is empty");
+        (void)TG_ERR(err, TIDEGATE_INVALID_JSON, "text is not valid JSON at byte %zu: %s",
+                     problem.pos, text.len ? problem.msg : "it is empty");
         return tg_error_span(err, problem.pos, 1);
     }
     /* Each level takes at least one value, so that only documents with many values need the exact count. */
-    if (yyjson_doc_get_val_count(document) > TG_LIMIT_JSON_DEPTH && depth_of(text) > TG_LIMIT_JSON_DEPTH) {
+    if (yyjson_doc_get_val_count(document) > TG_LIMIT_JSON_DEPTH &&
+        depth_of(text) > TG_LIMIT_JSON_DEPTH) {
         yyjson_doc_free(document);
-        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "JSON is nested deeper than %d levels", TG_LIMIT_JSON_DEPTH);
+        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "JSON is nested deeper than %d levels",
+                TG_LIMIT_JSON_DEPTH);
     }
     tg_arena_defer(arena, free_document, document);
     *out_root = yyjson_doc_get_root(document);

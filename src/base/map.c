@@ -85,7 +85,8 @@ static uint32_t *find_slot(const tg_map *map, tg_str key, uint64_t hash)
             continue;
         }
         const tg_map_entry *entry = &map->entries[map->slots[i] - 1];
-        if (entry->hash == hash && (map->ignore_case ? tg_str_ieq(entry->key, key) : tg_str_eq(entry->key, key))) {
+        if (entry->hash == hash &&
+            (map->ignore_case ? tg_str_ieq(entry->key, key) : tg_str_eq(entry->key, key))) {
             return &map->slots[i];
         }
     }

@@ -19,10 +19,10 @@ typedef struct tg_map {
     tg_arena *arena;
     tg_map_entry *entries; /* in insertion order, used_count of them, removed ones included */
     size_t used_count;
-    size_t count;          /* live entries */
+    size_t count; /* live entries */
     uint32_t *slots;
     size_t slot_count, entry_capacity;
-    bool ignore_case;      /* ASCII */
+    bool ignore_case; /* ASCII */
 } tg_map;
 
 void tg_map_init(tg_map *map, tg_arena *arena);

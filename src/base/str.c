@@ -70,7 +70,8 @@ bool tg_str_istarts(tg_str s, tg_str prefix)
 
 bool tg_str_ends(tg_str s, tg_str suffix)
 {
-    return s.len >= suffix.len && (suffix.len == 0 || same_bytes(s.ptr + (s.len - suffix.len), suffix.ptr, suffix.len));
+    return s.len >= suffix.len &&
+           (suffix.len == 0 || same_bytes(s.ptr + (s.len - suffix.len), suffix.ptr, suffix.len));
 }
 
 size_t tg_str_find(tg_str s, tg_str needle, size_t from)

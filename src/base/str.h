@@ -48,7 +48,8 @@ tg_str tg_str_copy(tg_arena *arena, tg_str s);
 char *tg_str_cstr(tg_arena *arena, tg_str s);
 tg_str tg_str_lower(tg_arena *arena, tg_str s);
 tg_str tg_str_upper(tg_arena *arena, tg_str s);
-tg_str tg_str_printf(tg_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+tg_str tg_str_printf(tg_arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Whole-string numbers; false when there is anything else, also blanks, or overflow. */
 bool tg_str_to_i64(tg_str s, int64_t *out);
 bool tg_str_to_double(tg_str s, double *out);
@@ -75,7 +76,10 @@ typedef struct tg_buf {
     size_t len;
     size_t capacity;
 } tg_buf;
-#define TG_BUF_INIT {NULL, 0, 0}
+#define TG_BUF_INIT \
+    {               \
+        NULL, 0, 0  \
+    }
 void tg_buf_dispose(tg_buf *buf);
 void tg_buf_clear(tg_buf *buf);
 void tg_buf_reserve(tg_buf *buf, size_t more_bytes);
@@ -84,7 +88,8 @@ void tg_buf_adds(tg_buf *buf, tg_str s);
 void tg_buf_addz(tg_buf *buf, const char *text);
 void tg_buf_addc(tg_buf *buf, char c);
 void tg_buf_addf(tg_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void tg_buf_vaddf(tg_buf *buf, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+void tg_buf_vaddf(tg_buf *buf, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 /* View of the content; valid until the next change. */
 static inline tg_str tg_buf_str(const tg_buf *buf)
 {

@@ -28,7 +28,8 @@ void tg_civil_from_days(int64_t days, int32_t *year, int *month, int *day)
     int64_t z = days + DAYS_TO_EPOCH;
     int64_t era = floor_div(z, DAYS_PER_ERA);
     int64_t day_of_era = z - era * DAYS_PER_ERA;
-    int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    int64_t year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
     int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     int64_t m = (5 * day_of_year + 2) / 153; /* 0 is March */
     *day = (int)(day_of_year - (153 * m + 2) / 5 + 1);
@@ -68,7 +69,8 @@ void tg_civil_from_us(int64_t us, tg_civil *civil)
 static void add_date(tg_buf *out, int32_t year, int month, int day)
 {
     const char *sign = year < 0 ? "-" : year > 9999 ? "+" : "";
-    tg_buf_addf(out, "%s%04lld-%02d-%02d", sign, year < 0 ? -(long long)year : (long long)year, month, day);
+    tg_buf_addf(out, "%s%04lld-%02d-%02d", sign, year < 0 ? -(long long)year : (long long)year,
+                month, day);
 }
 
 static void add_civil(tg_buf *out, const tg_civil *civil, char separator)

@@ -18,20 +18,21 @@
 
 typedef struct tg_civil {
     int32_t year;
-    int month, day;            /* 1..12, 1..31 */
-    int hour, minute, second;  /* 0..23, 0..59, 0..59 */
-    int microsecond;           /* 0..999999 */
+    int month, day;           /* 1..12, 1..31 */
+    int hour, minute, second; /* 0..23, 0..59, 0..59 */
+    int microsecond;          /* 0..999999 */
 } tg_civil;
 
 int64_t tg_days_from_civil(int32_t year, int month, int day);
 void tg_civil_from_days(int64_t days, int32_t *year, int *month, int *day);
 bool tg_date_is_valid(int32_t year, int month, int day);
-int64_t tg_us_from_civil(const tg_civil *civil);          /* as if UTC */
-void tg_civil_from_us(int64_t us, tg_civil *civil);       /* as if UTC */
+int64_t tg_us_from_civil(const tg_civil *civil);    /* as if UTC */
+void tg_civil_from_us(int64_t us, tg_civil *civil); /* as if UTC */
 
 typedef struct tg_zone tg_zone;
 /* Loads a zone; memory in the arena. INVALID_TIMEZONE (22009) with a suggestion when unknown. */
-TG_CHECKED tg_code tg_zone_load(tg_str name, tg_arena *arena, const tg_zone **out_zone, tg_error *err);
+TG_CHECKED tg_code tg_zone_load(tg_str name, tg_arena *arena, const tg_zone **out_zone,
+                                tg_error *err);
 const tg_zone *tg_zone_utc(void);
 /* The name as given (normalised for offsets: "+02:00"). */
 tg_str tg_zone_name(const tg_zone *zone);

@@ -56,7 +56,8 @@ static bool read_number(tg_str text, size_t *pos, size_t digits_min, size_t digi
 }
 
 /* [+-]year[-month[-day]]: fields that are absent stay 1. Tells whether the day was given. */
-static bool read_date(tg_str text, size_t *pos, size_t year_digits_max, int fields[FIELD_COUNT], bool *has_day)
+static bool read_date(tg_str text, size_t *pos, size_t year_digits_max, int fields[FIELD_COUNT],
+                      bool *has_day)
 {
     bool is_negative = is_at(text, *pos, '-');
     *pos += is_negative || is_at(text, *pos, '+');
@@ -176,7 +177,8 @@ bool tg_timestamp_parse(tg_str text, tg_arena *arena, int64_t *out_us, bool *out
         return true;
     }
     const tg_zone *zone;
-    if (!has_second || tg_zone_load(tg_str_trim(tg_str_sub(text, pos, text.len)), arena, &zone, NULL) != TG_OK) {
+    if (!has_second ||
+        tg_zone_load(tg_str_trim(tg_str_sub(text, pos, text.len)), arena, &zone, NULL) != TG_OK) {
         return false;
     }
     *out_us = tg_zone_to_us(zone, local_us);

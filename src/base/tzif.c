@@ -42,17 +42,20 @@ static bool read_header(tg_str bytes, size_t pos, tzif_header *header)
             return false;
         }
     }
-    *header = (tzif_header){bytes.ptr[pos + 4], counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]};
+    *header = (tzif_header){bytes.ptr[pos + 4], counts[0], counts[1], counts[2],
+                            counts[3],          counts[4], counts[5]};
     return true;
 }
 
 static size_t body_bytes(const tzif_header *header, size_t time_bytes)
 {
-    return header->time_count * (time_bytes + 1) + (size_t)header->type_count * TYPE_BYTES + header->char_count +
-           header->leap_count * (time_bytes + 4) + header->isstd_count + header->isutc_count;
+    return header->time_count * (time_bytes + 1) + (size_t)header->type_count * TYPE_BYTES +
+           header->char_count + header->leap_count * (time_bytes + 4) + header->isstd_count +
+           header->isutc_count;
 }
 
-static bool read_body(tg_str bytes, size_t pos, const tzif_header *header, tg_arena *arena, tg_zone *zone)
+static bool read_body(tg_str bytes, size_t pos, const tzif_header *header, tg_arena *arena,
+                      tg_zone *zone)
 {
     const char *times = bytes.ptr + pos;
     const char *indexes = times + (size_t)header->time_count * TIME_BYTES;
@@ -70,7 +73,8 @@ static bool read_body(tg_str bytes, size_t pos, const tzif_header *header, tg_ar
     for (size_t i = 0; i < header->time_count; i++) {
         size_t type = (unsigned char)indexes[i];
         transitions[i].at_second = (int64_t)read_big_endian(times + i * TIME_BYTES, TIME_BYTES);
-        if (type >= header->type_count || (i > 0 && transitions[i].at_second <= transitions[i - 1].at_second)) {
+        if (type >= header->type_count ||
+            (i > 0 && transitions[i].at_second <= transitions[i - 1].at_second)) {
             return false;
         }
         transitions[i].offset = read_i32(types + type * TYPE_BYTES);
@@ -161,7 +165,8 @@ static bool read_rule(tg_str text, size_t *pos, tg_zone_rule *rule)
         }
     } else {
         rule->kind = take(text, pos, 'J') ? TG_RULE_JULIAN : TG_RULE_DAY;
-        if (!read_int(text, pos, 365, &rule->day) || (rule->kind == TG_RULE_JULIAN && rule->day < 1)) {
+        if (!read_int(text, pos, 365, &rule->day) ||
+            (rule->kind == TG_RULE_JULIAN && rule->day < 1)) {
             return false;
         }
     }
@@ -191,7 +196,8 @@ bool tg_zone_parse_footer(tg_str text, tg_zone_footer *footer)
         }
         footer->daylight_offset = -west;
     }
-    return read_rule(text, &pos, &footer->start) && read_rule(text, &pos, &footer->end) && pos == text.len;
+    return read_rule(text, &pos, &footer->start) && read_rule(text, &pos, &footer->end) &&
+           pos == text.len;
 }
 
 bool tg_zone_parse_tzif(tg_str bytes, tg_arena *arena, tg_zone *zone)

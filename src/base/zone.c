@@ -37,12 +37,13 @@ static int64_t rule_day(const tg_zone_rule *rule, int32_t year)
     int64_t first = tg_days_from_civil(year, rule->month, 1);
     int64_t first_weekday = ((first + 4) % 7 + 7) % 7; /* 1970-01-01 was a Thursday */
     int64_t day = first + (rule->day - first_weekday + 7) % 7 + 7 * (int64_t)(rule->week - 1);
-    int64_t next_month =
-        rule->month == 12 ? tg_days_from_civil(year + 1, 1, 1) : tg_days_from_civil(year, rule->month + 1, 1);
+    int64_t next_month = rule->month == 12 ? tg_days_from_civil(year + 1, 1, 1)
+                                           : tg_days_from_civil(year, rule->month + 1, 1);
     return day >= next_month ? day - 7 : day;
 }
 
-static tg_zone_transition rule_transition(const tg_zone_footer *footer, int32_t year, bool to_daylight)
+static tg_zone_transition rule_transition(const tg_zone_footer *footer, int32_t year,
+                                          bool to_daylight)
 {
     const tg_zone_rule *rule = to_daylight ? &footer->start : &footer->end;
     int32_t offset_before = to_daylight ? footer->standard_offset : footer->daylight_offset;
@@ -55,7 +56,8 @@ static tg_zone_transition rule_transition(const tg_zone_footer *footer, int32_t 
 enum { YEARS_AROUND = 3, FOOTER_TRANSITIONS = 2 * YEARS_AROUND };
 
 /* The rule's transitions of the years around an instant, in order. */
-static void footer_transitions(const tg_zone_footer *footer, int64_t second, tg_zone_transition out[FOOTER_TRANSITIONS])
+static void footer_transitions(const tg_zone_footer *footer, int64_t second,
+                               tg_zone_transition out[FOOTER_TRANSITIONS])
 {
     int32_t year;
     int month;
@@ -175,8 +177,8 @@ static const tg_zone *fixed_zone(tg_arena *arena, const char *prefix, int32_t of
     if (size % 60) {
         (void)snprintf(seconds, sizeof(seconds), ":%02d", size % 60);
     }
-    zone->name = tg_str_printf(arena, "%s%c%02d:%02d%s", prefix, offset < 0 ? '-' : '+', size / 3600, size / 60 % 60,
-                               seconds);
+    zone->name = tg_str_printf(arena, "%s%c%02d:%02d%s", prefix, offset < 0 ? '-' : '+',
+                               size / 3600, size / 60 % 60, seconds);
     return zone;
 }
 
@@ -278,7 +280,8 @@ static const tg_zone *utc_based_zone(tg_str name, tg_arena *arena)
             continue;
         }
         int32_t offset = 0;
-        if (name.len > prefix.len && !parse_offset(tg_str_sub(name, prefix.len, name.len), &offset)) {
+        if (name.len > prefix.len &&
+            !parse_offset(tg_str_sub(name, prefix.len, name.len), &offset)) {
             continue;
         }
         if (offset != 0) {
@@ -316,7 +319,8 @@ static bool read_small_file(const char *path, tg_buf *out)
     if (!file) {
         return false;
     }
-    bool is_read = fstat(fileno(file), &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= ZONE_FILE_BYTES_MAX;
+    bool is_read = fstat(fileno(file), &info) == 0 && S_ISREG(info.st_mode) &&
+                   info.st_size <= ZONE_FILE_BYTES_MAX;
     if (is_read) {
         tg_buf_reserve(out, (size_t)info.st_size);
         out->len = fread(out->ptr, 1, (size_t)info.st_size, file);
@@ -396,11 +400,13 @@ tg_code tg_zone_load(tg_str name, tg_arena *arena, const tg_zone **out_zone, tg_
         tg_auto_arena tg_arena *scratch = tg_arena_new();
         tg_str nearest = nearest_zone_name(name, scratch);
         if (access(ZONE_FOLDER, R_OK) != 0) {
-            (void)tg_error_hint(err, "Time zones are read from " ZONE_FOLDER ": install the package tzdata.");
+            (void)tg_error_hint(err, "Time zones are read from " ZONE_FOLDER
+                                     ": install the package tzdata.");
         } else if (nearest.len > 0) {
             (void)tg_error_hint(err, "Did you mean '%.*s'?", TG_SARG(nearest));
         } else {
-            (void)tg_error_hint(err, "Use a region such as 'Europe/Lisbon', 'UTC', or an offset such as '+02:00'.");
+            (void)tg_error_hint(
+                err, "Use a region such as 'Europe/Lisbon', 'UTC', or an offset such as '+02:00'.");
         }
     }
     return code;
