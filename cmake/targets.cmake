@@ -17,7 +17,7 @@ macro(tg_module)
 endmacro()
 
 function(tg_add_module folder)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS;TESTED_WITH")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS")
   tg_target_name(${folder} target)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.c)
   # main is the program's own, so that the other files of cli can be tested.
@@ -34,7 +34,6 @@ function(tg_add_module folder)
     add_library(${target} INTERFACE)
     target_link_libraries(${target} INTERFACE ${deps})
   endif()
-  set_property(GLOBAL PROPERTY ${target}_tested_with "${arg_TESTED_WITH}")
 endfunction()
 
 # tg_link_external(folder libraries...): third-party libraries of one module.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Tests are found by their place, so that adding one needs no edit here:
-#   tests/unit/<folder>/test_<name>.c   unit_<folder>_<name>, linked with the module and tests/support
-#   tests/<group>/test_<name>.c         <group>_<name>, linked with everything
+#   tests/unit/<folder>/test_<name>.c   unit_<folder>_<name>, linked with the modules that it includes and tests/support
+#   tests/<group>/test_<name>.c         <group>_<name>, likewise
 #   tests/<group>/test_*.py             py_<group>: one pytest run per folder
 #   tests/fuzz/<name>_fuzz.c            fuzz_replay_<name>: the fuzz target over its corpus
 # Other .c files beside a test_*.c are helpers of that folder's tests.
@@ -30,9 +30,28 @@ if(support_sources)
   target_link_libraries(tg_test_helpers PRIVATE tg_test_support PUBLIC tg_base)
 endif()
 
+# The modules whose headers the sources include: what they must link to.
+function(tg_included_modules out_targets)
+  set(targets "")
+  foreach(source IN LISTS ARGN)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+    file(STRINGS ${source} includes REGEX "^#include \".*/[^/]*\"")
+    foreach(include IN LISTS includes)
+      string(REGEX REPLACE "^#include \"(.*)/[^/]*\".*" "\\1" folder "${include}")
+      if(folder IN_LIST TG_MODULES)
+        tg_target_name(${folder} target)
+        list(APPEND targets ${target})
+      endif()
+    endforeach()
+  endforeach()
+  list(REMOVE_DUPLICATES targets)
+  set(${out_targets} ${targets} PARENT_SCOPE)
+endfunction()
+
 function(tg_add_c_tests prefix folder)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*.c)
   set(helpers ${sources})
+  tg_included_modules(included ${sources})
   list(FILTER helpers EXCLUDE REGEX "/test_[^/]*\\.c$")
   foreach(source IN LISTS sources)
     if(NOT source MATCHES "/test_([^/]*)\\.c$")
@@ -40,28 +59,17 @@ function(tg_add_c_tests prefix folder)
     endif()
     set(name ${prefix}_${CMAKE_MATCH_1})
     add_executable(${name} ${source} ${helpers})
-    target_link_libraries(${name} PRIVATE tg_test_support ${ARGN} $<TARGET_NAME_IF_EXISTS:tg_test_helpers>)
+    target_link_libraries(${name} PRIVATE tg_test_support ${ARGN} ${included} $<TARGET_NAME_IF_EXISTS:tg_test_helpers>)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "${tg_test_environment}" TIMEOUT 300)
   endforeach()
 endfunction()
 
-set(all_targets "")
 foreach(folder IN LISTS TG_MODULES)
   tg_target_name(${folder} target)
-  list(APPEND all_targets ${target})
-endforeach()
-foreach(folder IN LISTS TG_MODULES)
-  tg_target_name(${folder} target)
-  set(linked ${target})
-  get_property(tested_with GLOBAL PROPERTY ${target}_tested_with)
-  foreach(other IN LISTS tested_with)
-    tg_target_name(${other} other_target)
-    list(APPEND linked ${other_target})
-  endforeach()
   string(REPLACE "/" "_" module ${folder})
-  tg_add_c_tests(unit_${module} unit/${folder} ${linked})
+  tg_add_c_tests(unit_${module} unit/${folder} ${target})
 endforeach()
 
 file(GLOB groups CONFIGURE_DEPENDS LIST_DIRECTORIES true ${CMAKE_SOURCE_DIR}/tests/*)
@@ -70,12 +78,43 @@ foreach(path IN LISTS groups)
   if(NOT IS_DIRECTORY ${path} OR group MATCHES "^(unit|support|fuzz)$")
     continue()
   endif()
-  tg_add_c_tests(${group} ${group} ${all_targets})
+  tg_add_c_tests(${group} ${group})
   file(GLOB python_tests CONFIGURE_DEPENDS ${path}/test_*.py)
   if(python_tests)
     add_test(NAME py_${group} COMMAND ${TG_TEST_PYTHON} -m pytest -q -p no:cacheprovider -rs ${path}
              WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     set_tests_properties(py_${group} PROPERTIES ENVIRONMENT "${tg_test_environment};PYTHONDONTWRITEBYTECODE=1"
                                                 TIMEOUT 1800)
+  endif()
+endforeach()
+
+# Headers alone, and the checks of tools/ that need a build. They look at the tree, so one run (release) is enough.
+get_target_property(yyjson_include tg_yyjson INTERFACE_INCLUDE_DIRECTORIES)
+add_test(NAME headers COMMAND ${CMAKE_SOURCE_DIR}/tests/headers/check-headers ${CMAKE_SOURCE_DIR}
+                              ${yyjson_include} ${TG_DUCKDB_INCLUDE_DIR})
+add_test(NAME check_layers COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/check-layers)
+add_test(NAME check_docs COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/gen-docs --check)
+if(TARGET libtidegate AND NOT TG_SANITIZE)
+  add_test(NAME check_symbols COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/check-symbols
+                                      $<TARGET_FILE:libtidegate>)
+endif()
+
+# Fuzz targets: fuzz/<name> with libFuzzer when TG_FUZZ, and always as a replay of the corpus.
+file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*_fuzz.c)
+foreach(source IN LISTS fuzz_sources)
+  get_filename_component(name ${source} NAME_WE)
+  string(REGEX REPLACE "_fuzz$" "" name ${name})
+  tg_included_modules(included ${source})
+  if(TG_FUZZ)
+    add_executable(fuzz_${name} ${source})
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    set_target_properties(fuzz_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+    target_link_libraries(fuzz_${name} PRIVATE tg_flags ${included})
+  else()
+    add_executable(fuzz_replay_${name} ${source} ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.c)
+    set_target_properties(fuzz_replay_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    target_link_libraries(fuzz_replay_${name} PRIVATE tg_flags ${included})
+    add_test(NAME fuzz_replay_${name} COMMAND fuzz_replay_${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpora/${name})
+    set_tests_properties(fuzz_replay_${name} PROPERTIES ENVIRONMENT "${tg_test_environment}" TIMEOUT 300)
   endif()
 endforeach()
