@@ -147,14 +147,14 @@ typedef struct tg_duckdb_copy {
     tg_schema schema;                /* of the rows, partition columns included */
     const tg_str *partition_columns;
     size_t partition_count;
+    const tg_str *indexed;           /* columns that get bounds wherever they stand */
+    size_t indexed_count;
     tg_str sql;                      /* a query that gives schema's columns, by their names */
-    bool is_single_partition;        /* all rows have the same partition values, given here */
-    const tg_delta_partition_value *partition_values;
 } tg_duckdb_copy;
 
-typedef struct tg_duckdb_added {
-    tg_delta_add *adds;
-    size_t count;
+typedef struct tg_duckdb_added {     /* a TG_VEC */
+    tg_delta_add *items;
+    size_t count, capacity;
     int64_t rows, bytes;
 } tg_duckdb_added;
 /* Writes files and appends what the log must say about them. On failure nothing is left behind. */

@@ -178,8 +178,8 @@ static tg_code partition_list(const scan_plan *plan, size_t partition, const tg_
 static tg_code put_partition_value(const scan_plan *plan, size_t partition, const tg_type *type, tg_buf *out, tg_buf *lists, tg_error *err)
 {
     tg_auto_buf tg_buf list = TG_BUF_INIT;
-    bool is_same, first_null;
-    tg_str first;
+    bool is_same = false, first_null = false;
+    tg_str first = TG_S("");
     TG_TRY(partition_list(plan, partition, type, &list, &is_same, &first, &first_null, err));
     if (is_same) {
         return first_null ? put_null(out, type, err) : put_cast_text(out, first, type, err);

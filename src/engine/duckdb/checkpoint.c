@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parquet for checkpoints (tg_parquet of the delta module): actions as JSON lines to and from Parquet.
+ *
+ * Written: Spark's columns and types, as far as actions of our tables have them. Optional structs that are absent stay NULL; an
+ * empty one that is not NULL breaks other readers (reference 1.5).
+ * Read: any writer's file, by the columns it has. The *_parsed columns repeat stats and partitionValues and are left out.
+ */
+#include "engine/duckdb/duckdb_int.h"
+
+static const char *const action_names[] = {"txn", "add", "remove", "metaData", "protocol", "domainMetadata", "checkpointMetadata", "sidecar"};
+enum { ACTION_COUNT = sizeof action_names / sizeof action_names[0] };
+
+#define TEXT_MAP "MAP(VARCHAR, VARCHAR)"
+static const char write_columns[] =
+    "{'txn': 'STRUCT(\"appId\" VARCHAR, \"version\" BIGINT, \"lastUpdated\" BIGINT)',"
+    " 'add': 'STRUCT(\"path\" VARCHAR, \"partitionValues\" " TEXT_MAP ", \"size\" BIGINT, \"modificationTime\" BIGINT,"
+    " \"dataChange\" BOOLEAN, \"stats\" VARCHAR, \"tags\" " TEXT_MAP ")',"
+    " 'remove': 'STRUCT(\"path\" VARCHAR, \"deletionTimestamp\" BIGINT, \"dataChange\" BOOLEAN, \"extendedFileMetadata\" BOOLEAN,"
+    " \"partitionValues\" " TEXT_MAP ", \"size\" BIGINT)',"
+    " 'metaData': 'STRUCT(\"id\" VARCHAR, \"name\" VARCHAR, \"description\" VARCHAR,"
+    " \"format\" STRUCT(\"provider\" VARCHAR, \"options\" " TEXT_MAP "), \"schemaString\" VARCHAR,"
+    " \"partitionColumns\" VARCHAR[], \"configuration\" " TEXT_MAP ", \"createdTime\" BIGINT)',"
+    " 'protocol': 'STRUCT(\"minReaderVersion\" INTEGER, \"minWriterVersion\" INTEGER, \"readerFeatures\" VARCHAR[],"
+    " \"writerFeatures\" VARCHAR[])',"
+    " 'domainMetadata': 'STRUCT(\"domain\" VARCHAR, \"configuration\" VARCHAR, \"removed\" BOOLEAN)'}";
+
+/* ---- writing --------------------------------------------------------------------------------------------------------------------- */
+
+static tg_code write_actions(void *self, tg_str actions_path, tg_str parquet_path, tg_error *err)
+{
+    tg_auto_session tg_duckdb_session session = {0};
+    TG_TRY(tg_duckdb_session_open(self, NULL, &session, err));
+    tg_auto_buf tg_buf sql = TG_BUF_INIT;
+    tg_buf_addz(&sql, "COPY (SELECT * FROM read_json(");
+    tg_duckdb_put_paths(&sql, &actions_path, 1);
+    tg_buf_addf(&sql, ", format = 'newline_delimited', columns = %s)) TO ", write_columns);
+    tg_duckdb_put_string(&sql, parquet_path);
+    tg_buf_addz(&sql, " (FORMAT parquet, COMPRESSION snappy)");
+    return tg_duckdb_execute(&session, tg_buf_str(&sql), err);
+}
+
+/* ---- reading --------------------------------------------------------------------------------------------------------------------- */
+
+/* {'path': "add"."path", ...}: the fields of an action that count. */
+static void put_action(tg_buf *out, const char *action, duckdb_logical_type type)
+{
+    idx_t count = tg_duckdb.struct_type_child_count(type);
+    bool is_first = true;
+    tg_buf_addf(out, "WHEN \"%s\" IS NOT NULL THEN '{\"%s\":' || CAST(to_json({", action, action);
+    for (idx_t i = 0; i < count; i++) {
+        char *name = tg_duckdb.struct_type_child_name(type, i);
+        if (!tg_str_ends(tg_str_from(name), TG_S("_parsed"))) {
+            tg_buf_addz(out, is_first ? "" : ", ");
+            is_first = false;
+            tg_duckdb_put_string(out, tg_str_from(name));
+            tg_buf_addf(out, ": \"%s\".", action);
+            tg_duckdb_put_ident(out, tg_str_from(name));
+        }
+        tg_duckdb.free(name);
+    }
+    tg_buf_addz(out, "}) AS VARCHAR) || '}' ");
+}
+
+static bool is_action(const char *name)
+{
+    for (size_t i = 0; i < ACTION_COUNT; i++) {
+        if (strcmp(name, action_names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* CASE WHEN "add" IS NOT NULL THEN '{"add":...}' ... END, from the columns that the files have. */
+static tg_code put_actions(tg_duckdb_session *session, tg_str from, tg_buf *out, tg_error *err)
+{
+    tg_auto_buf tg_buf all = TG_BUF_INIT;
+    tg_buf_addz(&all, "SELECT * FROM ");
+    tg_buf_adds(&all, from);
+    duckdb_prepared_statement statement;
+    TG_TRY(tg_duckdb_prepare(session, tg_buf_str(&all), &statement, err));
+    bool has_action = false;
+    tg_buf_addz(out, "CASE ");
+    for (idx_t i = 0; i < tg_duckdb.prepared_statement_column_count(statement); i++) {
+        const char *name = tg_duckdb.prepared_statement_column_name(statement, i);
+        duckdb_logical_type type = tg_duckdb.prepared_statement_column_logical_type(statement, i);
+        if (is_action(name) && tg_duckdb.get_type_id(type) == DUCKDB_TYPE_STRUCT) {
+            put_action(out, name, type);
+            has_action = true;
+        }
+        tg_duckdb.destroy_logical_type(&type);
+        tg_duckdb.free((void *)(uintptr_t)name);
+    }
+    tg_buf_addz(out, "END");
+    tg_duckdb.destroy_prepare(&statement);
+    if (!has_action) {
+        TG_FAIL(err, FAILED_READ_FILE, "a checkpoint has no column for any action of a Delta log");
+    }
+    return TG_OK;
+}
+
+static tg_code read_actions(void *self, const tg_str *paths, size_t path_count, tg_code (*row)(void *ctx, tg_str json, tg_error *err),
+                            void *ctx, tg_error *err)
+{
+    tg_auto_session tg_duckdb_session session = {0};
+    TG_TRY(tg_duckdb_session_open(self, NULL, &session, err));
+    tg_auto_buf tg_buf from = TG_BUF_INIT;
+    tg_buf_addz(&from, "read_parquet(");
+    tg_duckdb_put_paths(&from, paths, path_count);
+    tg_buf_addz(&from, ", union_by_name = true, hive_partitioning = false)");
+    tg_auto_buf tg_buf sql = TG_BUF_INIT;
+    tg_buf_addz(&sql, "SELECT j FROM (SELECT ");
+    TG_TRY(put_actions(&session, tg_buf_str(&from), &sql, err));
+    tg_buf_addz(&sql, " AS j FROM ");
+    tg_buf_adds(&sql, tg_buf_str(&from));
+    tg_buf_addz(&sql, ") WHERE j IS NOT NULL");
+    duckdb_result result;
+    TG_TRY(tg_duckdb_run(&session, tg_buf_str(&sql), true, &result, err));
+    duckdb_data_chunk chunk = NULL;
+    tg_code code;
+    while ((code = tg_duckdb_fetch(&session, &result, &chunk, err)) == TG_OK && chunk) {
+        duckdb_vector lines = tg_duckdb.data_chunk_get_vector(chunk, 0);
+        for (idx_t i = 0; i < tg_duckdb.data_chunk_get_size(chunk) && code == TG_OK; i++) {
+            code = row(ctx, tg_duckdb_cell_str(lines, i), err);
+        }
+        tg_duckdb.destroy_data_chunk(&chunk);
+        if (code != TG_OK) {
+            break;
+        }
+    }
+    tg_duckdb.destroy_result(&result);
+    return code;
+}
+
+tg_code tg_duckdb_parquet(void *self, const tg_parquet **out, tg_error *err)
+{
+    (void)err;
+    tg_duckdb_engine *engine = self;
+    engine->parquet = (tg_parquet){.self = engine, .read_actions = read_actions, .write_actions = write_actions};
+    *out = &engine->parquet;
+    return TG_OK;
+}

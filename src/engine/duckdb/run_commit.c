@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The commit of a program: what changed as actions, and what happens when another writer was faster.
+ *
+ * With hooks (refreshes) each attempt asks them, and state and txn are made for the version that is tried; without (DML) delta's
+ * own conflict test decides. Two kinds of winner are always final: one that removed a file which this attempt removes too (its
+ * rows would come back or go twice), and one that changed what the table is.
+ */
+#include "engine/duckdb/run_int.h"
+
+/* ---- metadata --------------------------------------------------------------------------------------------------------------------- */
+
+static tg_delta_metadata target_metadata(tg_duckdb_run_state *run)
+{
+    const tg_program_target *target = &run->program->target;
+    tg_delta_metadata metadata = {
+        .id = target->table_id,
+        .created_time_ms = run->program->now_us / 1000,
+    };
+    if (run->snapshot) {
+        metadata = run->snapshot->metadata;
+    }
+    metadata.schema = target->schema;
+    metadata.schema_string = tg_schema_to_json(run->arena, target->schema);
+    metadata.description = target->comment;
+    metadata.partition_columns = target->partition_columns;
+    metadata.partition_count = target->partition_count;
+    tg_str *keys = TG_NEW_ARRAY(run->arena, tg_str, target->property_count);
+    tg_str *values = TG_NEW_ARRAY(run->arena, tg_str, target->property_count);
+    for (size_t i = 0; i < target->property_count; i++) {
+        keys[i] = target->properties[i].key;
+        values[i] = target->properties[i].value;
+    }
+    metadata.config_keys = keys;
+    metadata.config_values = values;
+    metadata.config_count = target->property_count;
+    return metadata;
+}
+
+static bool has_feature(const tg_str *features, size_t count, tg_str feature)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (tg_str_eq(features[i], feature)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does a table's protocol allow what the new definition needs? */
+static bool covers(const tg_delta_protocol *has, const tg_delta_protocol *needs)
+{
+    if (has->min_reader_version < needs->min_reader_version || has->min_writer_version < needs->min_writer_version) {
+        return false;
+    }
+    for (size_t i = 0; i < needs->writer_feature_count; i++) {
+        if (!has_feature(has->writer_features, has->writer_feature_count, needs->writer_features[i])) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < needs->reader_feature_count; i++) {
+        if (!has_feature(has->reader_features, has->reader_feature_count, needs->reader_features[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A plain table (up to (1,2)) may be given the features that a new column needs; others would need features merged. */
+static tg_code upgraded_protocol(tg_duckdb_run_state *run, const tg_delta_protocol *needs, const tg_delta_protocol **out, tg_error *err)
+{
+    const tg_delta_protocol *has = &run->snapshot->protocol;
+    if (covers(has, needs)) {
+        *out = NULL;
+        return TG_OK;
+    }
+    if (has->min_reader_version > 1 || has->min_writer_version > 2) {
+        TG_FAIL(err, UNSUPPORTED_FEATURE, "table %.*s would need more table features than its protocol (%d, %d) has, and adding them is not available yet",
+                TG_SARG(run->program->target.name), has->min_reader_version, has->min_writer_version);
+    }
+    *out = needs;
+    return TG_OK;
+}
+
+static tg_code set_metadata(tg_duckdb_run_state *run, tg_delta_change *change, tg_error *err)
+{
+    const tg_program_target *target = &run->program->target;
+    if (run->snapshot && !target->changes_metadata) {
+        return TG_OK;
+    }
+    tg_delta_metadata *metadata = TG_NEW(run->arena, tg_delta_metadata);
+    *metadata = target_metadata(run);
+    tg_delta_protocol *needs = TG_NEW(run->arena, tg_delta_protocol);
+    TG_TRY(tg_delta_protocol_for(target->schema, target->properties, target->property_count, run->arena, needs, err));
+    change->metadata = metadata;
+    change->protocol = needs;
+    return run->snapshot ? upgraded_protocol(run, needs, &change->protocol, err) : TG_OK;
+}
+
+/* ---- actions ----------------------------------------------------------------------------------------------------------------------- */
+
+static void set_removes(tg_duckdb_run_state *run, tg_delta_change *change)
+{
+    tg_delta_remove *removes = TG_NEW_ARRAY(run->arena, tg_delta_remove, run->removed_count);
+    int64_t now_ms = run->engine->env->now_us(run->engine->env->self) / 1000;
+    for (size_t i = 0; i < run->removed_count; i++) {
+        const tg_delta_add *file = run->removed[i];
+        removes[i] = (tg_delta_remove){
+            .path = file->path,
+            .encoded_path = file->encoded_path,
+            .partition_values = file->partition_values,
+            .size_bytes = file->size_bytes,
+            .deletion_timestamp_ms = now_ms,
+            .data_change = true,
+            .stats = file->stats,
+        };
+    }
+    change->removes = removes;
+    change->remove_count = run->removed_count;
+}
+
+static void set_metrics(tg_duckdb_run_state *run, tg_delta_change *change)
+{
+    const struct {
+        const char *key;
+        int64_t value;
+    } metrics[] = {
+        {"numFiles", (int64_t)run->added.count},
+        {"numOutputRows", run->added.rows - run->kept_rows},
+        {"numOutputBytes", run->added.bytes},
+        {"numRemovedFiles", (int64_t)run->removed_count},
+        {"numDeletedRows", run->deleted_rows},
+        {"numCopiedRows", run->kept_rows},
+    };
+    size_t count = sizeof metrics / sizeof metrics[0];
+    tg_property *properties = TG_NEW_ARRAY(run->arena, tg_property, count);
+    for (size_t i = 0; i < count; i++) {
+        properties[i].key = tg_str_from(metrics[i].key);
+        properties[i].value = tg_str_printf(run->arena, "%lld", (long long)metrics[i].value);
+    }
+    change->metrics = properties;
+    change->metric_count = count;
+}
+
+/* ---- attempts ---------------------------------------------------------------------------------------------------------------------- */
+
+static bool removes_path(const tg_duckdb_run_state *run, tg_str path)
+{
+    for (size_t i = 0; i < run->removed_count; i++) {
+        if (tg_str_eq(run->removed[i]->path, path)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_final(const tg_duckdb_run_state *run, const tg_delta_change *change, const tg_delta_commit *winner, const tg_commit_fact *fact)
+{
+    if (winner->protocol || fact->changes_schema || (winner->metadata && change->metadata)) {
+        return true;
+    }
+    for (size_t i = 0; i < winner->remove_count; i++) {
+        if (removes_path(run, winner->removes[i].path)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static tg_code ask_hooks(tg_duckdb_run_state *run, int64_t read_version, const tg_delta_commit *const *winners, size_t winner_count,
+                         tg_delta_change *change, tg_arena *arena, tg_conflict_verdict *out_verdict, tg_error *err)
+{
+    tg_commit_fact *facts = TG_NEW_ARRAY(arena, tg_commit_fact, winner_count);
+    const tg_delta_metadata *before = run->snapshot ? &run->snapshot->metadata : NULL;
+    for (size_t i = 0; i < winner_count; i++) {
+        tg_duckdb_commit_fact(winners[i], before, run->snapshot, run->program->app_id, run->program->zone, arena, &facts[i]);
+        if (is_final(run, change, winners[i], &facts[i])) {
+            *out_verdict = TG_VERDICT_RERUN;
+            return TG_OK;
+        }
+        before = winners[i]->metadata ? winners[i]->metadata : before;
+    }
+    bool rerun = false;
+    tg_str state = TG_S("");
+    TG_TRY(run->hooks->before_attempt(run->hooks->self, read_version, facts, winner_count, arena, &state, &rerun, err));
+    change->user_metadata = state;
+    *out_verdict = rerun ? TG_VERDICT_RERUN : TG_VERDICT_RETRY;
+    return TG_OK;
+}
+
+static tg_code before_attempt(void *self, int64_t attempt_version, const tg_delta_commit *const *winners, size_t winner_count,
+                              tg_delta_change *change, tg_arena *arena, tg_conflict_verdict *out_verdict, tg_error *err)
+{
+    tg_duckdb_run_state *run = self;
+    run->attempts++;
+    TG_TRY(tg_duckdb_check_cancelled(run->engine, err));
+    *out_verdict = TG_VERDICT_RETRY;
+    if (run->program->app_id.len) {
+        tg_delta_txn *txn = TG_NEW(arena, tg_delta_txn);
+        *txn = (tg_delta_txn){.app_id = run->program->app_id, .version = attempt_version};
+        change->txns = txn;
+        change->txn_count = 1;
+    }
+    return ask_hooks(run, attempt_version - 1, winners, winner_count, change, arena, out_verdict, err);
+}
+
+/* ---- commit ------------------------------------------------------------------------------------------------------------------------- */
+
+static tg_code sync_added(tg_duckdb_run_state *run, tg_error *err)
+{
+    if (!run->added.count) {
+        return TG_OK;
+    }
+    tg_str *paths = TG_NEW_ARRAY(run->arena, tg_str, run->added.count);
+    for (size_t i = 0; i < run->added.count; i++) {
+        paths[i] = run->added.items[i].path;
+    }
+    return tg_delta_sync_files(&run->engine->delta, run->program->target.path, paths, run->added.count, err);
+}
+
+static tg_code commit_change(tg_duckdb_run_state *run, tg_delta_change *change, int64_t *out_version, tg_error *err)
+{
+    const tg_program *program = run->program;
+    tg_delta_commit_options options = {
+        .read_version = program->target.read_version,
+        .snapshot = run->snapshot,
+        .zone = program->zone,
+    };
+    if (run->hooks) {
+        options.before_attempt = before_attempt;
+        options.self = run;
+    } else {
+        run->attempts = 1;
+    }
+    tg_auto_error tg_error warning = TG_ERROR_INIT; /* a checkpoint that could not be written is written by a later commit */
+    tg_code code = tg_delta_commit_change(&run->engine->delta, program->target.path, change, &options, run->arena, out_version, &warning, err);
+    if (code == TG_ALREADY_EXISTS) {
+        TG_FAIL(err, DELTA_METADATA_CHANGED, "table %.*s was created by another writer at the same time", TG_SARG(program->target.name));
+    }
+    return code;
+}
+
+tg_code tg_duckdb_commit_run(tg_duckdb_run_state *run, int64_t *out_version, tg_error *err)
+{
+    const tg_program *program = run->program;
+    TG_TRY(tg_duckdb_check_cancelled(run->engine, err));
+    tg_delta_change change = {
+        .adds = run->added.items,
+        .add_count = run->added.count,
+        .operation = program->operation,
+        .parameters = program->parameters,
+        .parameter_count = program->parameter_count,
+        .is_blind_append = !run->replaces && !run->reads_target,
+    };
+    tg_region everything = tg_region_all();
+    if (run->reads_target) {
+        change.read_region = &everything;
+    } else if (run->replaces) {
+        change.read_region = &run->region;
+    }
+    TG_TRY(set_metadata(run, &change, err));
+    set_removes(run, &change);
+    set_metrics(run, &change);
+    bool has_content = change.add_count || change.remove_count || change.metadata || program->app_id.len || program->is_state_only;
+    if (!has_content) {
+        *out_version = -1;
+        return TG_OK;
+    }
+    TG_TRY(sync_added(run, err));
+    return commit_change(run, &change, out_version, err);
+}

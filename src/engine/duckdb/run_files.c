@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which old files a REPLACE removes. Three kinds:
+ *   outside: no row can be hit, by partition values and statistics: untouched, not read;
+ *   inside:  every row is hit, proved the same way: removed, not read;
+ *   between: one query counts the hit rows of each; without any the file stays, with nothing else it goes, and the rows of the
+ *            others that are not hit are written to new files.
+ */
+#include "engine/duckdb/run_int.h"
+
+typedef struct between_file {
+    const tg_delta_add *file;
+    int64_t rows, hits;
+} between_file;
+
+static void remove_file(tg_duckdb_run_state *run, const tg_delta_add *file, int64_t rows, int64_t hits)
+{
+    run->removed[run->removed_count++] = file;
+    run->physically_deleted_rows += rows;
+    run->deleted_rows += hits;
+}
+
+/* Sorts the files; those between go to out_between. */
+static void sort_files(tg_duckdb_run_state *run, between_file **out_between, size_t *out_count)
+{
+    const tg_delta_snapshot *snapshot = run->snapshot;
+    TG_VEC(between_file) between = {0};
+    run->removed = TG_NEW_ARRAY(run->arena, const tg_delta_add *, snapshot->file_count);
+    for (size_t i = 0; i < snapshot->file_count; i++) {
+        const tg_delta_add *file = &snapshot->files[i];
+        tg_region rows = run->replaces_all ? tg_region_all() : tg_delta_file_region(snapshot, file, run->program->zone, run->arena);
+        if (!run->replaces_all && !tg_region_meets(run->region, rows)) {
+            continue;
+        }
+        int64_t records = tg_delta_file_records(file->stats);
+        /* An upper bound of the region contains more rows than the predicate hits: it proves nothing here. */
+        bool is_inside = run->replaces_all || (!run->region.is_upper_bound && tg_region_contains(run->region, rows));
+        if (is_inside && records >= 0) {
+            remove_file(run, file, records, records);
+        } else {
+            TG_VEC_PUSH(run->arena, &between, ((between_file){.file = file}));
+        }
+    }
+    *out_between = between.items;
+    *out_count = between.count;
+}
+
+static tg_code put_old_files(tg_duckdb_run_state *run, const tg_delta_add *const *files, size_t count, const size_t *fields,
+                             size_t field_count, const char *file_number, tg_buf *out, tg_error *err)
+{
+    tg_duckdb_files item = {
+        .table_path = run->snapshot->table_path,
+        .schema = run->program->target.schema,
+        .partition_columns = run->snapshot->metadata.partition_columns,
+        .partition_count = run->snapshot->metadata.partition_count,
+        .files = files,
+        .file_count = count,
+        .fields = fields,
+        .field_count = field_count,
+        .file_number = file_number,
+    };
+    return tg_duckdb_put_files(&run->session, &item, run->program->zone, run->arena, out, err);
+}
+
+static tg_code read_counts(tg_duckdb_run_state *run, tg_str sql, between_file *between, size_t count, tg_error *err)
+{
+    duckdb_result result;
+    TG_TRY(tg_duckdb_run(&run->session, sql, false, &result, err));
+    duckdb_data_chunk chunk = NULL;
+    tg_code code;
+    while ((code = tg_duckdb_fetch(&run->session, &result, &chunk, err)) == TG_OK && chunk) {
+        for (idx_t row = 0; row < tg_duckdb.data_chunk_get_size(chunk); row++) {
+            int64_t file = tg_duckdb_cell_i64(tg_duckdb.data_chunk_get_vector(chunk, 0), row);
+            tg_assert(file >= 0 && (size_t)file < count);
+            between[file].rows = tg_duckdb_cell_i64(tg_duckdb.data_chunk_get_vector(chunk, 1), row);
+            between[file].hits = tg_duckdb_cell_i64(tg_duckdb.data_chunk_get_vector(chunk, 2), row);
+        }
+        tg_duckdb.destroy_data_chunk(&chunk);
+    }
+    tg_duckdb.destroy_result(&result);
+    return code;
+}
+
+static tg_code count_hits(tg_duckdb_run_state *run, const tg_delta_add *const *files, between_file *between, size_t count, tg_error *err)
+{
+    static const char number[] = "tidegate file number"; /* no column of a Delta table can have blanks in its name */
+    tg_auto_buf tg_buf sql = TG_BUF_INIT;
+    tg_buf_addf(&sql, "SELECT \"%s\", count(*), count(*) FILTER (WHERE ", number);
+    TG_TRY(tg_duckdb_put_hit(run, &sql, err));
+    tg_buf_addz(&sql, ") FROM ");
+    TG_TRY(put_old_files(run, files, count, NULL, 0, number, &sql, err));
+    tg_buf_addz(&sql, " GROUP BY ALL");
+    return read_counts(run, tg_buf_str(&sql), between, count, err);
+}
+
+static tg_code write_kept_rows(tg_duckdb_run_state *run, const tg_delta_add *const *files, size_t count, tg_error *err)
+{
+    tg_auto_buf tg_buf sql = TG_BUF_INIT;
+    tg_buf_addz(&sql, "SELECT ");
+    tg_duckdb_put_target_columns(run, &sql);
+    tg_buf_addz(&sql, " FROM ");
+    TG_TRY(put_old_files(run, files, count, NULL, 0, NULL, &sql, err));
+    tg_buf_addz(&sql, " WHERE (");
+    TG_TRY(tg_duckdb_put_hit(run, &sql, err));
+    tg_buf_addz(&sql, ") IS NOT TRUE");
+    return tg_duckdb_run_copy(run, tg_buf_str(&sql), err);
+}
+
+tg_code tg_duckdb_replace_files(tg_duckdb_run_state *run, tg_error *err)
+{
+    between_file *between;
+    size_t count;
+    sort_files(run, &between, &count);
+    if (!count) {
+        return TG_OK;
+    }
+    TG_TRY(tg_duckdb_run_session(run, err));
+    const tg_delta_add **files = TG_NEW_ARRAY(run->arena, const tg_delta_add *, count);
+    for (size_t i = 0; i < count; i++) {
+        files[i] = between[i].file;
+    }
+    TG_TRY(count_hits(run, files, between, count, err));
+    size_t kept = 0;
+    int64_t kept_rows = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!between[i].hits && !run->replaces_all) {
+            continue;
+        }
+        remove_file(run, between[i].file, between[i].rows, between[i].hits);
+        if (between[i].hits < between[i].rows) {
+            files[kept++] = between[i].file;
+            kept_rows += between[i].rows - between[i].hits;
+        }
+    }
+    if (!kept) {
+        return TG_OK;
+    }
+    int64_t before = run->added.rows;
+    TG_TRY(write_kept_rows(run, files, kept, err));
+    if (run->added.rows - before != kept_rows) {
+        TG_FAIL(err, INTERNAL_ERROR, "%lld rows of table %.*s were to be kept, but %lld were written", (long long)kept_rows,
+                TG_SARG(run->program->target.name), (long long)(run->added.rows - before));
+    }
+    return TG_OK;
+}
