@@ -19,8 +19,7 @@ tg_module(engine/fake DEPS engine base data sql program)
 # engine: only its structs of facts about tables, by value
 tg_module(incremental DEPS base data sql catalog program engine)
 tg_module(eventlog DEPS base data fs)
-tg_module(pipeline DEPS base data fs sql catalog delta program engine incremental eventlog
-         )
+tg_module(pipeline DEPS base data fs sql catalog delta program engine incremental eventlog)
 tg_module(api DEPS base data fs sql catalog delta program engine engine/duckdb engine/fake incremental
           eventlog pipeline)
 tg_module(cli DEPS api base)
