@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The function table and the application of its entries: arity, signatures, implicit casts.
+ *
+ * The table is made from functions.def, grouped by family for readers. Looking up a name walks it: some hundred short
+ * comparisons, which is less than what binding one call costs otherwise, and needs no state.
+ */
+#include <ctype.h>
+#include <stdio.h>
+
+#include "sql/functions_int.h"
+
+static const tg_function table[] = {
+#define TG_FN_T(name, cls, min, max, signature, text, doc) \
+    {name, TG_FN_##cls, min, max, TG_VOL_IMMUTABLE, signature, tg_fn_resolve, text, NULL, doc},
+#define TG_FN_V(name, volatility, min, max, signature, text, doc) \
+    {name, TG_FN_SCALAR, min, max, TG_VOL_##volatility, signature, tg_fn_resolve, text, NULL, doc},
+#define TG_FN_C(name, resolver, doc) \
+    {name, TG_FN_SCALAR, 0, 0, TG_VOL_TIME, NULL, tg_fn_resolve_##resolver, NULL, NULL, doc},
+#define TG_FN_R(name, cls, min, max, resolver, text, doc) \
+    {name, TG_FN_##cls, min, max, TG_VOL_IMMUTABLE, NULL, tg_fn_resolve_##resolver, text, NULL, doc},
+#define TG_FN_P(name, cls, min, max, signature, printer, doc) \
+    {name, TG_FN_##cls, min, max, TG_VOL_IMMUTABLE, signature, tg_fn_resolve, NULL, tg_fn_print_##printer, doc},
+#define TG_FN_RP(name, cls, min, max, resolver, printer, doc) \
+    {name, TG_FN_##cls, min, max, TG_VOL_IMMUTABLE, NULL, tg_fn_resolve_##resolver, NULL, tg_fn_print_##printer, doc},
+#include "sql/functions.def"
+#undef TG_FN_T
+#undef TG_FN_V
+#undef TG_FN_C
+#undef TG_FN_R
+#undef TG_FN_P
+#undef TG_FN_RP
+};
+#define TABLE_COUNT (sizeof(table) / sizeof(table[0]))
+
+/* ---- the table ---------------------------------------------------------------------------------------------------- */
+
+const tg_function *tg_function_find(tg_str name)
+{
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        if (tg_str_ieq(tg_str_from(table[i].name), name)) {
+            return &table[i];
+        }
+    }
+    return NULL;
+}
+
+tg_str tg_function_nearest(tg_str name)
+{
+    tg_str names[TABLE_COUNT];
+    size_t count = 0;
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        if (isalpha((unsigned char)table[i].name[0])) {
+            names[count++] = tg_str_from(table[i].name);
+        }
+    }
+    return tg_str_nearest(name, names, count);
+}
+
+size_t tg_function_count(void)
+{
+    return TABLE_COUNT;
+}
+
+const tg_function *tg_function_at(size_t index)
+{
+    tg_assert(index < TABLE_COUNT);
+    return &table[index];
+}
+
+/* ---- errors ------------------------------------------------------------------------------------------------------- */
+
+tg_code tg_fn_at(tg_span span, tg_error *err, tg_code code)
+{
+    (void)tg_error_span(err, span.offset, span.len);
+    return code;
+}
+
+tg_code tg_fn_type_error(const tg_bexpr *call, size_t index, const char *wanted, tg_error *err)
+{
+    tg_auto_arena tg_arena *scratch = tg_arena_new();
+    const tg_bexpr *arg = call->args[index];
+    return tg_fn_at(arg->span, err,
+                    TG_ERR(err, DATATYPE_MISMATCH_UNEXPECTED_INPUT_TYPE, "argument %zu of `%s` must be %s, found %s", index + 1,
+                           call->function->name, wanted, tg_type_ddl(scratch, arg->type).ptr));
+}
+
+tg_code tg_fn_unsupported(const tg_bexpr *call, tg_error *err, const char *why)
+{
+    return tg_fn_at(call->span, err, TG_ERR(err, UNSUPPORTED_FEATURE, "`%s` is not available %s", call->function->name, why));
+}
+
+/* ---- literals ----------------------------------------------------------------------------------------------------- */
+
+tg_bexpr *tg_bexpr_literal(tg_arena *arena, tg_value value, tg_span span)
+{
+    tg_bexpr *expr = TG_NEW(arena, tg_bexpr);
+    expr->kind = TG_B_LITERAL;
+    expr->type = value.type;
+    expr->nullable = value.is_null;
+    expr->literal = value;
+    expr->span = span;
+    return expr;
+}
+
+tg_bexpr *tg_bexpr_column(tg_arena *arena, const tg_column *column, tg_span span)
+{
+    tg_bexpr *expr = TG_NEW(arena, tg_bexpr);
+    expr->kind = TG_B_COLUMN;
+    expr->type = column->type;
+    expr->nullable = column->nullable;
+    expr->column_id = column->id;
+    expr->span = span;
+    return expr;
+}
+
+bool tg_fn_literal(const tg_bexpr *arg, tg_value *out)
+{
+    if (arg->kind == TG_B_LITERAL) {
+        *out = arg->literal;
+        return true;
+    }
+    if (arg->kind == TG_B_CAST && arg->args[0]->kind == TG_B_LITERAL && arg->args[0]->literal.is_null) {
+        *out = tg_value_null(arg->type);
+        return true;
+    }
+    return false;
+}
+
+bool tg_fn_literal_string(const tg_bexpr *arg, tg_str *out)
+{
+    if (arg->kind != TG_B_LITERAL || arg->type->kind != TG_TYPE_STRING || arg->literal.is_null) {
+        return false;
+    }
+    *out = arg->literal.as.bytes;
+    return true;
+}
+
+bool tg_fn_literal_int(const tg_bexpr *arg, int64_t *out)
+{
+    while (arg->kind == TG_B_CAST && tg_type_is_integer(arg->type)) {
+        arg = arg->args[0];
+    }
+    if (arg->kind == TG_B_CALL && strcmp(arg->function->name, "negative") == 0) {
+        int64_t inner;
+        if (!tg_fn_literal_int(arg->args[0], &inner) || inner == INT64_MIN) {
+            return false;
+        }
+        *out = -inner;
+        return true;
+    }
+    if (arg->kind != TG_B_LITERAL || !tg_type_is_integer(arg->type) || arg->literal.is_null) {
+        return false;
+    }
+    *out = arg->literal.as.i64;
+    return true;
+}
+
+/* ---- implicit casts of arguments ------------------------------------------------------------------------------------ */
+
+bool tg_fn_any_nullable(const tg_bexpr *call)
+{
+    for (size_t i = 0; i < call->arg_count; i++) {
+        if (call->args[i]->nullable) {
+            return true;
+        }
+    }
+    return false;
+}
+
+tg_bexpr *tg_fn_cast(tg_arena *arena, tg_bexpr *expr, const tg_type *to)
+{
+    if (tg_type_equal(expr->type, to)) {
+        return expr;
+    }
+    tg_bexpr *cast = TG_NEW(arena, tg_bexpr);
+    cast->kind = TG_B_CAST;
+    cast->type = to;
+    cast->nullable = expr->nullable;
+    cast->span = expr->span;
+    cast->args = TG_NEW_ARRAY(arena, tg_bexpr *, 1);
+    cast->args[0] = expr;
+    cast->arg_count = 1;
+    cast->cast_mode = TG_CAST_IMPLICIT;
+    return cast;
+}
+
+tg_code tg_fn_coerce(tg_fn_context *ctx, tg_bexpr *call, size_t index, const tg_type *to, tg_error *err)
+{
+    tg_bexpr *arg = call->args[index];
+    if (tg_type_equal(arg->type, to)) {
+        return TG_OK;
+    }
+    if (!tg_sql_can_cast_implicitly(arg->type, to)) {
+        return tg_fn_type_error(call, index, tg_type_ddl(ctx->arena, to).ptr, err);
+    }
+    return tg_sql_cast(ctx, arg, to, TG_CAST_IMPLICIT, arg->span, &call->args[index], err);
+}
+
+tg_code tg_fn_coerce_numeric(tg_fn_context *ctx, tg_bexpr *call, size_t index, tg_error *err)
+{
+    tg_type_kind kind = call->args[index]->type->kind;
+    if (kind == TG_TYPE_STRING || kind == TG_TYPE_VOID) {
+        return tg_fn_coerce(ctx, call, index, tg_type_of(TG_TYPE_DOUBLE), err);
+    }
+    return tg_type_is_numeric(call->args[index]->type) ? TG_OK : tg_fn_type_error(call, index, "a number", err);
+}
+
+/* ---- signatures ----------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *word;
+    tg_type_kind kind;
+} type_words[] = {
+    {"boolean", TG_TYPE_BOOLEAN}, {"tinyint", TG_TYPE_TINYINT}, {"int", TG_TYPE_INT},       {"bigint", TG_TYPE_BIGINT},
+    {"float", TG_TYPE_FLOAT},     {"double", TG_TYPE_DOUBLE},   {"string", TG_TYPE_STRING}, {"binary", TG_TYPE_BINARY},
+    {"date", TG_TYPE_DATE},       {"timestamp", TG_TYPE_TIMESTAMP}, {"ntz", TG_TYPE_TIMESTAMP_NTZ}, {"void", TG_TYPE_VOID},
+};
+
+static const tg_type *type_of_word(tg_str word)
+{
+    for (size_t i = 0; i < sizeof(type_words) / sizeof(type_words[0]); i++) {
+        if (tg_str_eq(word, tg_str_from(type_words[i].word))) {
+            return tg_type_of(type_words[i].kind);
+        }
+    }
+    return NULL;
+}
+
+static tg_str next_word(const char **text)
+{
+    while (**text == ' ') {
+        (*text)++;
+    }
+    const char *start = *text;
+    while (**text != ' ' && **text != '\0') {
+        (*text)++;
+    }
+    return (tg_str){start, (size_t)(*text - start)};
+}
+
+static tg_code check_nested(tg_fn_context *ctx, tg_bexpr *call, size_t index, tg_type_kind kind, tg_error *err)
+{
+    const tg_type *type = call->args[index]->type;
+    if (type->kind == TG_TYPE_VOID) {
+        const tg_type *none = tg_type_of(TG_TYPE_VOID);
+        return tg_fn_coerce(ctx, call, index,
+                            kind == TG_TYPE_ARRAY ? tg_type_array(ctx->arena, none, true) : tg_type_map(ctx->arena, none, none, true),
+                            err);
+    }
+    return type->kind == kind ? TG_OK : tg_fn_type_error(call, index, kind == TG_TYPE_ARRAY ? "an array" : "a map", err);
+}
+
+static tg_code coerce_word(tg_fn_context *ctx, tg_bexpr *call, size_t index, tg_str word, tg_error *err)
+{
+    tg_type_kind kind = call->args[index]->type->kind;
+    const tg_type *type = type_of_word(word);
+    if (type) {
+        return tg_fn_coerce(ctx, call, index, type, err);
+    }
+    if (tg_str_eq(word, TG_S("numeric"))) {
+        return tg_fn_coerce_numeric(ctx, call, index, err);
+    }
+    if (tg_str_eq(word, TG_S("array"))) {
+        return check_nested(ctx, call, index, TG_TYPE_ARRAY, err);
+    }
+    if (tg_str_eq(word, TG_S("map"))) {
+        return check_nested(ctx, call, index, TG_TYPE_MAP, err);
+    }
+    if (tg_str_eq(word, TG_S("bytes"))) {
+        return kind == TG_TYPE_BINARY ? TG_OK : tg_fn_coerce(ctx, call, index, tg_type_of(TG_TYPE_STRING), err);
+    }
+    if (tg_str_eq(word, TG_S("local"))) {
+        bool stays = kind == TG_TYPE_DATE || kind == TG_TYPE_TIMESTAMP_NTZ;
+        return stays ? TG_OK : tg_fn_coerce(ctx, call, index, tg_type_of(TG_TYPE_TIMESTAMP), err);
+    }
+    tg_assert(tg_str_eq(word, TG_S("any")) || tg_str_eq(word, TG_S("same")) || tg_str_eq(word, TG_S("lambda")));
+    return TG_OK;
+}
+
+static tg_code unify_same(tg_fn_context *ctx, tg_bexpr *call, size_t first, tg_error *err)
+{
+    const tg_type *type;
+    return tg_sql_unify(ctx, call->args + first, call->arg_count - first, call->span,
+                        tg_arena_printf(ctx->arena, "arguments of `%s`", call->function->name), &type, err);
+}
+
+static const tg_type *result_type(const tg_bexpr *call, tg_str word)
+{
+    const tg_type *type = type_of_word(word);
+    if (type) {
+        return type;
+    }
+    if (word.ptr[0] == '$') {
+        return call->args[word.ptr[1] - '1']->type;
+    }
+    tg_assert(tg_str_eq(word, TG_S("elem")));
+    return call->args[0]->type->element;
+}
+
+tg_code tg_fn_resolve(tg_fn_context *ctx, tg_bexpr *call, tg_error *err)
+{
+    const char *text = call->function->signature;
+    tg_str word = next_word(&text), repeated = {0};
+    size_t first_same = SIZE_MAX;
+    for (size_t i = 0; i < call->arg_count; i++) {
+        tg_str current = repeated.len ? repeated : word;
+        tg_assert(current.ptr[0] != '>');
+        if (!repeated.len && tg_str_ends(word, TG_S("*"))) {
+            current = repeated = tg_str_sub(word, 0, word.len - 1);
+        }
+        if (tg_str_eq(current, TG_S("same")) && first_same == SIZE_MAX) {
+            first_same = i;
+        }
+        TG_TRY(coerce_word(ctx, call, i, current, err));
+        if (!repeated.len) {
+            word = next_word(&text);
+        }
+    }
+    if (first_same != SIZE_MAX) {
+        TG_TRY(unify_same(ctx, call, first_same, err));
+    }
+    while (word.ptr[0] != '>') {
+        word = next_word(&text);
+        tg_assert(word.len > 0);
+    }
+    word = next_word(&text);
+    call->nullable = tg_fn_any_nullable(call);
+    if (tg_str_ends(word, TG_S("!")) || tg_str_ends(word, TG_S("?"))) {
+        call->nullable = word.ptr[word.len - 1] == '?';
+        word.len--;
+    }
+    call->type = result_type(call, word);
+    return TG_OK;
+}
+
+/* ---- application ---------------------------------------------------------------------------------------------------- */
+
+static tg_code wrong_count(const tg_function *function, size_t count, tg_span span, tg_error *err)
+{
+    char wanted[64];
+    if (function->max_args < 0) {
+        snprintf(wanted, sizeof(wanted), "at least %d", function->min_args);
+    } else if (function->min_args == function->max_args) {
+        snprintf(wanted, sizeof(wanted), "%d", function->min_args);
+    } else {
+        snprintf(wanted, sizeof(wanted), "%d to %d", function->min_args, function->max_args);
+    }
+    return tg_fn_at(span, err, TG_ERR(err, WRONG_NUM_ARGS, "`%s` takes %s arguments, got %zu", function->name, wanted, count));
+}
+
+tg_code tg_function_apply(tg_fn_context *ctx, const tg_function *function, tg_bexpr **args, size_t arg_count, tg_span span,
+                          tg_bexpr **out_call, tg_error *err)
+{
+    if ((int64_t)arg_count < function->min_args || (function->max_args >= 0 && (int64_t)arg_count > function->max_args)) {
+        return wrong_count(function, arg_count, span, err);
+    }
+    tg_bexpr *call = TG_NEW(ctx->arena, tg_bexpr);
+    call->kind = function->cls == TG_FN_AGGREGATE ? TG_B_AGGREGATE : function->cls == TG_FN_WINDOW ? TG_B_WINDOW : TG_B_CALL;
+    call->function = function;
+    call->span = span;
+    call->args = TG_NEW_ARRAY(ctx->arena, tg_bexpr *, arg_count);
+    memcpy(call->args, args, arg_count * sizeof(*args));
+    call->arg_count = arg_count;
+    TG_TRY(function->resolve(ctx, call, err));
+    *out_call = call;
+    return TG_OK;
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Aggregates, window functions, generators.
+ *
+ * The same entry serves GROUP BY and OVER: $o prints FILTER and OVER. IGNORE NULLS of first and last becomes a FILTER in an
+ * aggregate, and stays IGNORE NULLS over a window.
+ */
+#include "sql/functions_int.h"
+
+static bool is_named(const tg_bexpr *call, const char *name)
+{
+    return strcmp(call->function->name, name) == 0;
+}
+
+static bool is_try(const tg_bexpr *call)
+{
+    return strncmp(call->function->name, "try_", 4) == 0;
+}
+
+static bool is_interval(const tg_type *type)
+{
+    return type->kind == TG_TYPE_INTERVAL_YM || type->kind == TG_TYPE_INTERVAL_DT;
+}
+
+/* ---- count, sum, avg ---------------------------------------------------------------------------------------------------- */
+
+TG_FN_RESOLVER(count)
+{
+    (void)ctx;
+    (void)err;
+    call->type = tg_type_of(TG_TYPE_BIGINT);
+    call->nullable = false;
+    return TG_OK;
+}
+
+TG_FN_PRINTER(count)
+{
+    const tg_bexpr *first = call->args[0];
+    if (call->arg_count == 1) {
+        bool is_star = first->kind == TG_B_LITERAL && !first->literal.is_null && !call->distinct;
+        return tg_print_template(ctx, is_star ? "count(*)$o" : "count($d$1)$o", call, err);
+    }
+    tg_buf_addf(ctx->out, "count(%sCASE WHEN ", call->distinct ? "DISTINCT " : "");
+    for (size_t i = 0; i < call->arg_count; i++) {
+        tg_buf_addz(ctx->out, i ? " AND " : "");
+        TG_TRY(tg_print_expr(ctx, call->args[i], err));
+        tg_buf_addz(ctx->out, " IS NOT NULL");
+    }
+    return tg_print_template(ctx, call->distinct ? " THEN row($*) END)$o" : " THEN TRUE END)$o", call, err);
+}
+
+TG_FN_RESOLVER(sum)
+{
+    const tg_type *type = call->args[0]->type;
+    call->nullable = true;
+    if (is_interval(type)) {
+        call->type = type;
+        return TG_OK;
+    }
+    TG_TRY(tg_fn_coerce_numeric(ctx, call, 0, err));
+    type = call->args[0]->type;
+    if (type->kind == TG_TYPE_DECIMAL) {
+        call->type = tg_sql_decimal_bounded(ctx->arena, type->precision + 10, type->scale);
+        return TG_OK;
+    }
+    call->type = tg_type_of(tg_type_is_integer(type) ? TG_TYPE_BIGINT : TG_TYPE_DOUBLE);
+    return call->type->kind == TG_TYPE_DOUBLE ? tg_fn_coerce(ctx, call, 0, call->type, err) : TG_OK;
+}
+
+TG_FN_PRINTER(sum)
+{
+    if (call->type->kind == TG_TYPE_DOUBLE) {
+        return tg_print_template(ctx, "sum($d$1)$o", call, err);
+    }
+    if (call->type->kind == TG_TYPE_DECIMAL) {
+        return tg_print_template(ctx, is_try(call) ? "TRY_CAST(sum($d$1)$o AS $T)" : "CAST(sum($d$1)$o AS $T)", call, err);
+    }
+    return tg_print_template(ctx, is_try(call) ? "TRY_CAST(sum($d$1)$o AS $T)" : "CAST(tg_sum_long(sum($d$1)$o) AS $T)", call, err);
+}
+
+TG_FN_RESOLVER(avg)
+{
+    call->nullable = true;
+    if (is_interval(call->args[0]->type)) {
+        bool is_months = call->args[0]->type->kind == TG_TYPE_INTERVAL_YM;
+        call->type = is_months ? tg_type_interval(ctx->arena, TG_FIELD_YEAR, TG_FIELD_MONTH) : tg_type_interval(ctx->arena, TG_FIELD_DAY, TG_FIELD_SECOND);
+        return TG_OK;
+    }
+    TG_TRY(tg_fn_coerce_numeric(ctx, call, 0, err));
+    const tg_type *type = call->args[0]->type;
+    if (type->kind == TG_TYPE_DECIMAL) {
+        call->type = tg_sql_decimal_bounded(ctx->arena, type->precision + 4, type->scale + 4);
+        return TG_OK;
+    }
+    call->type = tg_type_of(TG_TYPE_DOUBLE);
+    return tg_type_is_integer(type) ? TG_OK : tg_fn_coerce(ctx, call, 0, call->type, err);
+}
+
+TG_FN_PRINTER(avg)
+{
+    if (is_interval(call->type)) {
+        return tg_print_template(ctx, "CAST(tg_interval_div(CAST(sum($d$1)$o AS BIGINT), count($d$1)$o) AS $T)", call, err);
+    }
+    if (call->type->kind != TG_TYPE_DECIMAL) {
+        return tg_print_template(ctx, "avg($d$1)$o", call, err);
+    }
+    const char *text = tg_arena_printf(ctx->arena, "tg_decimal_avg(sum($d$1)$o, count($d$1)$o, %d, %d, %s)", call->type->precision,
+                                       call->type->scale, is_try(call) ? "TRUE" : "FALSE");
+    return tg_print_unscaled(ctx, text, call, call->type, err);
+}
+
+/* ---- extremes and single values ------------------------------------------------------------------------------------------- */
+
+static tg_code check_orderable(tg_fn_context *ctx, const tg_bexpr *call, size_t index, tg_error *err)
+{
+    const tg_type *type = call->args[index]->type;
+    if (tg_type_is_orderable(type) || type->kind == TG_TYPE_VOID) {
+        return TG_OK;
+    }
+    return tg_fn_at(call->args[index]->span, err,
+                    TG_ERR(err, DATATYPE_MISMATCH_INVALID_ORDERING_TYPE, "`%s` cannot compare values of type %s", call->function->name,
+                           tg_type_ddl(ctx->arena, type).ptr));
+}
+
+TG_FN_RESOLVER(min)
+{
+    TG_TRY(check_orderable(ctx, call, 0, err));
+    call->type = call->args[0]->type;
+    call->nullable = true;
+    return TG_OK;
+}
+
+TG_FN_RESOLVER(min_by)
+{
+    TG_TRY(check_orderable(ctx, call, 1, err));
+    call->type = call->args[0]->type;
+    call->nullable = true;
+    return TG_OK;
+}
+
+/* first(x, true) is first(x) IGNORE NULLS. */
+TG_FN_RESOLVER(first)
+{
+    if (call->arg_count == 2) {
+        const tg_bexpr *flag = call->args[1];
+        if (flag->kind != TG_B_LITERAL || flag->type->kind != TG_TYPE_BOOLEAN || flag->literal.is_null) {
+            return tg_fn_type_error(call, 1, "TRUE or FALSE", err);
+        }
+        call->ignore_nulls = flag->literal.as.boolean;
+        call->arg_count = 1;
+    }
+    (void)ctx;
+    call->type = call->args[0]->type;
+    call->nullable = true;
+    return TG_OK;
+}
+
+/* FILTER (WHERE the call's own filter AND condition IS NOT NULL), OVER. */
+static tg_code print_not_null_filter(tg_print_context *ctx, const tg_bexpr *call, tg_error *err)
+{
+    tg_buf_addz(ctx->out, " FILTER (WHERE ");
+    if (call->filter) {
+        TG_TRY(tg_print_expr(ctx, call->filter, err));
+        tg_buf_addz(ctx->out, " AND ");
+    }
+    TG_TRY(tg_print_expr(ctx, call->args[0], err));
+    tg_buf_addz(ctx->out, " IS NOT NULL)");
+    tg_bexpr unfiltered = *call;
+    unfiltered.filter = NULL;
+    return tg_print_template(ctx, "$o", &unfiltered, err);
+}
+
+TG_FN_PRINTER(first)
+{
+    bool is_last = call->function->name[0] == 'l';
+    if (call->window) {
+        return tg_print_template(ctx, is_last ? "last_value($1$n)$o" : "first_value($1$n)$o", call, err);
+    }
+    TG_TRY(tg_print_template(ctx, is_last ? "last($1)" : "first($1)", call, err));
+    return call->ignore_nulls ? print_not_null_filter(ctx, call, err) : tg_print_template(ctx, "$o", call, err);
+}
+
+TG_FN_RESOLVER(boolean_aggregate)
+{
+    tg_type_kind kind = call->args[0]->type->kind;
+    if (kind != TG_TYPE_BOOLEAN && kind != TG_TYPE_VOID && kind != TG_TYPE_STRING) {
+        return tg_fn_type_error(call, 0, "a condition", err);
+    }
+    TG_TRY(tg_fn_coerce(ctx, call, 0, tg_type_of(TG_TYPE_BOOLEAN), err));
+    call->type = tg_type_of(TG_TYPE_BOOLEAN);
+    call->nullable = true;
+    return TG_OK;
+}
+
+TG_FN_RESOLVER(mode)
+{
+    (void)ctx;
+    (void)err;
+    call->type = call->args[0]->type;
+    call->nullable = true;
+    return TG_OK;
+}
+
+/* ---- collections ------------------------------------------------------------------------------------------------------------ */
+
+TG_FN_RESOLVER(collect)
+{
+    if (is_named(call, "collect_set") && call->args[0]->type->kind == TG_TYPE_MAP) {
+        return tg_fn_type_error(call, 0, "not a map", err);
+    }
+    call->type = tg_type_array(ctx->arena, call->args[0]->type, false);
+    call->nullable = false;
+    return TG_OK;
+}
+
+TG_FN_PRINTER(collect)
+{
+    bool is_distinct = call->distinct || is_named(call, "collect_set");
+    TG_TRY(tg_print_template(ctx, is_distinct ? "coalesce(list(DISTINCT $1$s)" : "coalesce(list($1$s)", call, err));
+    TG_TRY(print_not_null_filter(ctx, call, err));
+    return tg_print_template(ctx, ", CAST([] AS $T))", call, err);
+}
+
+TG_FN_RESOLVER(string_agg)
+{
+    for (size_t i = 0; i < call->arg_count; i++) {
+        if (call->args[i]->type->kind == TG_TYPE_BINARY) {
+            return tg_fn_unsupported(call, err, "for BINARY yet");
+        }
+        TG_TRY(tg_fn_coerce(ctx, call, i, tg_type_of(TG_TYPE_STRING), err));
+    }
+    call->type = tg_type_of(TG_TYPE_STRING);
+    call->nullable = true;
+    return TG_OK;
+}
+
+TG_FN_PRINTER(string_agg)
+{
+    return tg_print_template(ctx, call->arg_count == 1 ? "string_agg($d$1, ''$s)$o" : "string_agg($d$1, coalesce($2, '')$s)$o", call, err);
+}
+
+/* ---- percentiles ------------------------------------------------------------------------------------------------------------- */
+
+/* The share, which must be a constant from 0 to 1: a number, or an array of them. */
+static tg_code read_share(const tg_bexpr *call, const tg_bexpr *share, double *out, tg_error *err)
+{
+    while (share->kind == TG_B_CAST) {
+        share = share->args[0];
+    }
+    if (share->kind != TG_B_LITERAL || share->literal.is_null || !tg_type_is_numeric(share->type)) {
+        return tg_fn_unsupported(call, err, "with a percentage that is not a constant");
+    }
+    double value = (double)share->literal.as.i64;
+    if (share->type->kind == TG_TYPE_DOUBLE || share->type->kind == TG_TYPE_FLOAT) {
+        value = share->literal.as.f64;
+    } else if (share->type->kind == TG_TYPE_DECIMAL) {
+        value = (double)share->literal.as.decimal;
+        for (int i = 0; i < share->type->scale; i++) {
+            value /= 10;
+        }
+    }
+    if (!(value >= 0 && value <= 1)) {
+        return tg_fn_at(share->span, err, TG_ERR(err, DATATYPE_MISMATCH_VALUE_OUT_OF_RANGE, "the percentage must be from 0 to 1"));
+    }
+    *out = value;
+    return TG_OK;
+}
+
+TG_FN_RESOLVER(percentile)
+{
+    const tg_bexpr *share = call->args[call->arg_count - 1];
+    double value;
+    if (call->arg_count == 2) {
+        TG_TRY(tg_fn_coerce(ctx, call, 0, tg_type_of(TG_TYPE_DOUBLE), err));
+    }
+    call->type = tg_type_of(TG_TYPE_DOUBLE);
+    call->nullable = true;
+    bool is_array = share->kind == TG_B_CALL && strcmp(share->function->name, "array") == 0;
+    if (!is_array) {
+        return read_share(call, share, &value, err);
+    }
+    for (size_t i = 0; i < share->arg_count; i++) {
+        TG_TRY(read_share(call, share->args[i], &value, err));
+    }
+    call->type = tg_type_array(ctx->arena, call->type, false);
+    return TG_OK;
+}
+
+static tg_code print_share(tg_print_context *ctx, const tg_bexpr *call, const tg_bexpr *share, bool is_descending, tg_error *err)
+{
+    double value;
+    TG_TRY(read_share(call, share, &value, err));
+    tg_value literal = tg_value_double(tg_type_of(TG_TYPE_DOUBLE), is_descending ? 1 - value : value);
+    tg_buf_addf(ctx->out, "%s", tg_double_text(ctx->arena, literal.as.f64, false).ptr);
+    return TG_OK;
+}
+
+TG_FN_PRINTER(percentile)
+{
+    const tg_bexpr *share = call->args[call->arg_count - 1];
+    bool is_within = call->arg_count == 1;
+    if (is_within && (call->order_count != 1 || !tg_type_is_numeric(call->order_by[0].expr->type))) {
+        return tg_fn_unsupported(call, err, "without WITHIN GROUP (ORDER BY a number)");
+    }
+    bool is_descending = is_within && call->order_by[0].descending;
+    tg_buf_addz(ctx->out, is_named(call, "percentile_disc") ? "quantile_disc(" : "quantile_cont(");
+    tg_buf_addz(ctx->out, call->distinct ? "DISTINCT " : "");
+    TG_TRY(tg_print_cast(ctx, is_within ? call->order_by[0].expr : call->args[0], tg_type_of(TG_TYPE_DOUBLE), TG_CAST_ANSI, err));
+    tg_buf_addz(ctx->out, ", ");
+    if (call->type->kind != TG_TYPE_ARRAY) {
+        TG_TRY(print_share(ctx, call, share, is_descending, err));
+    } else {
+        for (size_t i = 0; i < share->arg_count; i++) {
+            tg_buf_addz(ctx->out, i ? ", " : "[");
+            TG_TRY(print_share(ctx, call, share->args[i], is_descending, err));
+        }
+        tg_buf_addc(ctx->out, ']');
+    }
+    return tg_print_template(ctx, ")$o", call, err);
+}
+
+/* ---- window functions ----------------------------------------------------------------------------------------------------------- */
+
+TG_FN_RESOLVER(ntile)
+{
+    TG_TRY(tg_fn_coerce(ctx, call, 0, tg_type_of(TG_TYPE_INT), err));
+    call->type = tg_type_of(TG_TYPE_INT);
+    call->nullable = false;
+    return TG_OK;
+}
+
+TG_FN_RESOLVER(lag)
+{
+    int64_t offset;
+    call->type = call->args[0]->type;
+    call->nullable = true;
+    if (call->arg_count > 1 && !tg_fn_literal_int(call->args[1], &offset)) {
+        return tg_fn_unsupported(call, err, "with an offset that is not a constant");
+    }
+    if (call->arg_count < 3) {
+        return TG_OK;
+    }
+    const tg_type *common = tg_sql_common_type(ctx->arena, call->type, call->args[2]->type);
+    if (!common) {
+        return tg_fn_type_error(call, 2, tg_type_ddl(ctx->arena, call->type).ptr, err);
+    }
+    call->type = common;
+    TG_TRY(tg_fn_coerce(ctx, call, 0, common, err));
+    return tg_fn_coerce(ctx, call, 2, common, err);
+}
+
+TG_FN_RESOLVER(nth_value)
+{
+    int64_t offset;
+    if (!tg_fn_literal_int(call->args[1], &offset) || offset < 1) {
+        return tg_fn_type_error(call, 1, "a constant from 1 on", err);
+    }
+    (void)ctx;
+    call->type = call->args[0]->type;
+    call->nullable = true;
+    return TG_OK;
+}
+
+/* ---- generators ------------------------------------------------------------------------------------------------------------------- */
+
+TG_FN_RESOLVER(explode)
+{
+    const tg_type *type = call->args[0]->type;
+    if (type->kind != TG_TYPE_ARRAY && type->kind != TG_TYPE_MAP) {
+        return tg_fn_type_error(call, 0, "an array or a map", err);
+    }
+    (void)ctx;
+    call->type = type->element;
+    call->nullable = true;
+    return TG_OK;
+}
+
+TG_FN_RESOLVER(inline)
+{
+    const tg_type *type = call->args[0]->type;
+    if (type->kind != TG_TYPE_ARRAY || type->element->kind != TG_TYPE_STRUCT) {
+        return tg_fn_type_error(call, 0, "an array of structs", err);
+    }
+    (void)ctx;
+    call->type = type->element;
+    call->nullable = true;
+    return TG_OK;
+}
+
+/* stack(n, ...): the binder lays out the cells. */
+TG_FN_RESOLVER(stack)
+{
+    int64_t rows;
+    if (!tg_fn_literal_int(call->args[0], &rows) || rows < 1) {
+        return tg_fn_type_error(call, 0, "a constant number of rows from 1 on", err);
+    }
+    (void)ctx;
+    call->type = tg_type_of(TG_TYPE_VOID);
+    call->nullable = true;
+    return TG_OK;
+}

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bound expressions, types and literals as DuckDB SQL.
+ *
+ * Every expression is printed so that it can stand anywhere and has exactly the DuckDB type that belongs to its Spark type:
+ * where DuckDB's function gives another type, the template casts. Operators are printed in parentheses.
+ */
+#include "sql/functions_int.h"
+
+/* ---- identifiers, strings, types ------------------------------------------------------------------------------------ */
+
+void tg_print_duckdb_ident(tg_str name, tg_buf *out)
+{
+    tg_buf_addc(out, '"');
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.ptr[i] == '"') {
+            tg_buf_addc(out, '"');
+        }
+        tg_buf_addc(out, name.ptr[i]);
+    }
+    tg_buf_addc(out, '"');
+}
+
+/* A NUL would end the query text, so such strings are joined from pieces: ('a' || chr(0) || 'b'). */
+void tg_print_duckdb_string(tg_str text, tg_buf *out)
+{
+    bool has_nul = text.len && memchr(text.ptr, '\0', text.len);
+    tg_buf_addz(out, has_nul ? "('" : "'");
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '\0') {
+            tg_buf_addz(out, "' || chr(0) || '");
+            continue;
+        }
+        if (text.ptr[i] == '\'') {
+            tg_buf_addc(out, '\'');
+        }
+        tg_buf_addc(out, text.ptr[i]);
+    }
+    tg_buf_addz(out, has_nul ? "')" : "'");
+}
+
+static tg_code print_struct_type(const tg_type *type, tg_buf *out, tg_error *err)
+{
+    if (type->field_count == 0) {
+        TG_FAIL(err, UNSUPPORTED_FEATURE, "structs without fields are not available yet");
+    }
+    tg_buf_addz(out, "STRUCT(");
+    for (size_t i = 0; i < type->field_count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (tg_str_ieq(type->fields[i].name, type->fields[j].name)) {
+                TG_FAIL(err, UNSUPPORTED_FEATURE, "structs with two fields named %.*s are not available yet",
+                        TG_SARG(type->fields[i].name));
+            }
+        }
+        if (i) {
+            tg_buf_addz(out, ", ");
+        }
+        tg_print_duckdb_ident(type->fields[i].name, out);
+        tg_buf_addc(out, ' ');
+        TG_TRY(tg_print_duckdb_type(type->fields[i].type, out, err));
+    }
+    tg_buf_addc(out, ')');
+    return TG_OK;
+}
+
+tg_code tg_print_duckdb_type(const tg_type *type, tg_buf *out, tg_error *err)
+{
+    static const char *const names[TG_TYPE_KIND_COUNT_] = {
+        [TG_TYPE_VOID] = "\"NULL\"",          [TG_TYPE_BOOLEAN] = "BOOLEAN",
+        [TG_TYPE_TINYINT] = "TINYINT",        [TG_TYPE_SMALLINT] = "SMALLINT",
+        [TG_TYPE_INT] = "INTEGER",            [TG_TYPE_BIGINT] = "BIGINT",
+        [TG_TYPE_FLOAT] = "FLOAT",            [TG_TYPE_DOUBLE] = "DOUBLE",
+        [TG_TYPE_STRING] = "VARCHAR",         [TG_TYPE_BINARY] = "BLOB",
+        [TG_TYPE_DATE] = "DATE",              [TG_TYPE_TIMESTAMP] = "TIMESTAMP WITH TIME ZONE",
+        [TG_TYPE_TIMESTAMP_NTZ] = "TIMESTAMP", [TG_TYPE_INTERVAL_YM] = "INTEGER",
+        [TG_TYPE_INTERVAL_DT] = "BIGINT",
+    };
+    switch (type->kind) {
+    case TG_TYPE_DECIMAL:
+        tg_buf_addf(out, "DECIMAL(%d,%d)", type->precision, type->scale);
+        return TG_OK;
+    case TG_TYPE_ARRAY:
+        TG_TRY(tg_print_duckdb_type(type->element, out, err));
+        tg_buf_addz(out, "[]");
+        return TG_OK;
+    case TG_TYPE_MAP:
+        tg_buf_addz(out, "MAP(");
+        TG_TRY(tg_print_duckdb_type(type->key, out, err));
+        tg_buf_addz(out, ", ");
+        TG_TRY(tg_print_duckdb_type(type->element, out, err));
+        tg_buf_addc(out, ')');
+        return TG_OK;
+    case TG_TYPE_STRUCT:
+        return print_struct_type(type, out, err);
+    default:
+        if (!names[type->kind]) {
+            TG_FAIL(err, UNSUPPORTED_FEATURE, "values of type VARIANT are not available yet");
+        }
+        tg_buf_addz(out, names[type->kind]);
+        return TG_OK;
+    }
+}
+
+/* ---- literals ------------------------------------------------------------------------------------------------------- */
+
+/* Years that DuckDB and we write alike. */
+static bool is_plain_year(int64_t days)
+{
+    int64_t first = tg_days_from_civil(1, 1, 1), last = tg_days_from_civil(9999, 12, 31);
+    return days >= first && days <= last;
+}
+
+static void print_date(int64_t days, tg_buf *out)
+{
+    if (!is_plain_year(days)) {
+        tg_buf_addf(out, "(DATE '1970-01-01' + (%lld))", (long long)days);
+        return;
+    }
+    int32_t year;
+    int month, day;
+    tg_civil_from_days(days, &year, &month, &day);
+    tg_buf_addf(out, "DATE '%04d-%02d-%02d'", (int)year, month, day);
+}
+
+static void print_timestamp(int64_t us, bool is_instant, tg_buf *out)
+{
+    int64_t days = us / TG_US_PER_DAY - (us % TG_US_PER_DAY < 0);
+    if (!is_plain_year(days)) {
+        tg_buf_addf(out, "make_timestamp%s(CAST('%lld' AS BIGINT))", is_instant ? "tz" : "", (long long)us);
+        return;
+    }
+    tg_civil civil;
+    tg_civil_from_us(us, &civil);
+    tg_buf_addf(out, "TIMESTAMP%s '%04d-%02d-%02d %02d:%02d:%02d.%06d%s'", is_instant ? "TZ" : "", (int)civil.year, civil.month,
+                civil.day, civil.hour, civil.minute, civil.second, civil.microsecond, is_instant ? "+00" : "");
+}
+
+static void print_integer(int64_t value, const tg_type *type, tg_buf *out)
+{
+    /* A bare 5 adapts to its neighbours in DuckDB, so all but INT are pinned down. */
+    if (type->kind == TG_TYPE_INT || type->kind == TG_TYPE_INTERVAL_YM) {
+        tg_buf_addf(out, value == INT32_MIN ? "CAST(%lld AS INTEGER)" : value < 0 ? "(%lld)" : "%lld", (long long)value);
+        return;
+    }
+    const char *name = type->kind == TG_TYPE_TINYINT ? "TINYINT" : type->kind == TG_TYPE_SMALLINT ? "SMALLINT" : "BIGINT";
+    tg_buf_addf(out, value == INT64_MIN ? "CAST('%lld' AS %s)" : "CAST(%lld AS %s)", (long long)value, name);
+}
+
+static void print_binary(tg_str bytes, tg_buf *out)
+{
+    tg_buf_addz(out, "CAST('");
+    for (size_t i = 0; i < bytes.len; i++) {
+        tg_buf_addf(out, "\\x%02X", (unsigned)(unsigned char)bytes.ptr[i]);
+    }
+    tg_buf_addz(out, "' AS BLOB)");
+}
+
+tg_code tg_print_duckdb_literal(tg_value value, tg_buf *out, tg_error *err)
+{
+    if (value.is_null) {
+        if (value.type->kind == TG_TYPE_VOID) {
+            tg_buf_addz(out, "NULL");
+            return TG_OK;
+        }
+        tg_buf_addz(out, "CAST(NULL AS ");
+        TG_TRY(tg_print_duckdb_type(value.type, out, err));
+        tg_buf_addc(out, ')');
+        return TG_OK;
+    }
+    tg_auto_arena tg_arena *scratch = tg_arena_new();
+    switch (value.type->kind) {
+    case TG_TYPE_BOOLEAN:
+        tg_buf_addz(out, value.as.boolean ? "TRUE" : "FALSE");
+        return TG_OK;
+    case TG_TYPE_FLOAT:
+    case TG_TYPE_DOUBLE: {
+        bool is_float = value.type->kind == TG_TYPE_FLOAT;
+        tg_buf_addf(out, "CAST('%s' AS %s)", tg_double_text(scratch, value.as.f64, is_float).ptr, is_float ? "FLOAT" : "DOUBLE");
+        return TG_OK;
+    }
+    case TG_TYPE_DECIMAL:
+        tg_buf_addf(out, "CAST('%s' AS DECIMAL(%d,%d))", tg_decimal_text(scratch, value.as.decimal, value.type->scale).ptr,
+                    value.type->precision, value.type->scale);
+        return TG_OK;
+    case TG_TYPE_STRING:
+        tg_print_duckdb_string(value.as.bytes, out);
+        return TG_OK;
+    case TG_TYPE_BINARY:
+        print_binary(value.as.bytes, out);
+        return TG_OK;
+    case TG_TYPE_DATE:
+        print_date(value.as.i64, out);
+        return TG_OK;
+    case TG_TYPE_TIMESTAMP:
+    case TG_TYPE_TIMESTAMP_NTZ:
+        print_timestamp(value.as.i64, value.type->kind == TG_TYPE_TIMESTAMP, out);
+        return TG_OK;
+    default:
+        print_integer(value.as.i64, value.type, out);
+        return TG_OK;
+    }
+}
+
+/* ---- templates ------------------------------------------------------------------------------------------------------ */
+
+bool tg_print_is_utc(const tg_print_context *ctx)
+{
+    tg_str zone = ctx->options->zone;
+    return tg_str_ieq(zone, TG_S("UTC")) || tg_str_ieq(zone, TG_S("Z")) || tg_str_eq(zone, TG_S("Etc/UTC")) ||
+           tg_str_eq(zone, TG_S("+00:00"));
+}
+
+static tg_code print_args(tg_print_context *ctx, const tg_bexpr *call, size_t first, tg_error *err)
+{
+    for (size_t i = first; i < call->arg_count; i++) {
+        if (i > first) {
+            tg_buf_addz(ctx->out, ", ");
+        }
+        TG_TRY(tg_print_expr(ctx, call->args[i], err));
+    }
+    return TG_OK;
+}
+
+static tg_code print_sort(tg_print_context *ctx, const tg_bsort *items, size_t count, tg_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        tg_buf_addz(ctx->out, i ? ", " : "ORDER BY ");
+        TG_TRY(tg_print_expr(ctx, items[i].expr, err));
+        tg_buf_addf(ctx->out, " %s NULLS %s", items[i].descending ? "DESC" : "ASC", items[i].nulls_first ? "FIRST" : "LAST");
+    }
+    return TG_OK;
+}
+
+static tg_code print_bound(tg_print_context *ctx, tg_frame_bound_kind kind, const tg_bexpr *offset, tg_error *err)
+{
+    static const char *const words[] = {[TG_BOUND_UNBOUNDED_PRECEDING] = "UNBOUNDED PRECEDING",
+                                        [TG_BOUND_PRECEDING] = " PRECEDING",
+                                        [TG_BOUND_CURRENT_ROW] = "CURRENT ROW",
+                                        [TG_BOUND_FOLLOWING] = " FOLLOWING",
+                                        [TG_BOUND_UNBOUNDED_FOLLOWING] = "UNBOUNDED FOLLOWING"};
+    if (kind == TG_BOUND_PRECEDING || kind == TG_BOUND_FOLLOWING) {
+        TG_TRY(tg_print_expr(ctx, offset, err));
+    }
+    tg_buf_addz(ctx->out, words[kind]);
+    return TG_OK;
+}
+
+/* FILTER (...) and OVER (...). */
+static tg_code print_over(tg_print_context *ctx, const tg_bexpr *call, tg_error *err)
+{
+    if (call->filter) {
+        tg_buf_addz(ctx->out, " FILTER (WHERE ");
+        TG_TRY(tg_print_expr(ctx, call->filter, err));
+        tg_buf_addc(ctx->out, ')');
+    }
+    const tg_bwindow *window = call->window;
+    if (!window) {
+        return TG_OK;
+    }
+    tg_buf_addz(ctx->out, " OVER (");
+    for (size_t i = 0; i < window->partition_count; i++) {
+        tg_buf_addz(ctx->out, i ? ", " : "PARTITION BY ");
+        TG_TRY(tg_print_expr(ctx, window->partition_by[i], err));
+    }
+    if (window->order_count) {
+        tg_buf_addc(ctx->out, ' ');
+        TG_TRY(print_sort(ctx, window->order_by, window->order_count, err));
+    }
+    if (window->frame != TG_FRAME_NONE) {
+        tg_buf_addz(ctx->out, window->frame == TG_FRAME_ROWS ? " ROWS BETWEEN " : " RANGE BETWEEN ");
+        TG_TRY(print_bound(ctx, window->start, window->start_offset, err));
+        tg_buf_addz(ctx->out, " AND ");
+        TG_TRY(print_bound(ctx, window->end, window->end_offset, err));
+    }
+    tg_buf_addc(ctx->out, ')');
+    return TG_OK;
+}
+
+/* $L1: an instant as local time. Spark's DATE and TIMESTAMP_NTZ are local already. */
+static tg_code print_local(tg_print_context *ctx, const tg_bexpr *arg, tg_error *err)
+{
+    if (arg->type->kind != TG_TYPE_TIMESTAMP) {
+        bool is_date = arg->type->kind == TG_TYPE_DATE;
+        tg_buf_addz(ctx->out, is_date ? "CAST(" : "");
+        TG_TRY(tg_print_expr(ctx, arg, err));
+        tg_buf_addz(ctx->out, is_date ? " AS TIMESTAMP)" : "");
+        return TG_OK;
+    }
+    bool is_utc = tg_print_is_utc(ctx);
+    tg_buf_addz(ctx->out, is_utc ? "make_timestamp(epoch_us(" : "tg_zone_local(");
+    TG_TRY(tg_print_expr(ctx, arg, err));
+    if (is_utc) {
+        tg_buf_addz(ctx->out, "))");
+        return TG_OK;
+    }
+    tg_buf_addz(ctx->out, ", ");
+    tg_print_duckdb_string(ctx->options->zone, ctx->out);
+    tg_buf_addc(ctx->out, ')');
+    return TG_OK;
+}
+
+/* The end of the parenthesis that opens at text[0]. */
+static size_t matching_paren(const char *text)
+{
+    size_t depth = 0, i = 0;
+    do {
+        depth += text[i] == '(';
+        depth -= text[i] == ')';
+        tg_assert(text[i] != '\0');
+        i++;
+    } while (depth > 0);
+    return i;
+}
+
+/* $I(local): a local time as instant. *text stands at the parenthesis and is moved behind it. */
+static tg_code print_instant(tg_print_context *ctx, const char **text, const tg_bexpr *call, tg_error *err)
+{
+    size_t end = matching_paren(*text);
+    const char *inner = tg_arena_strndup(ctx->arena, *text + 1, end - 2);
+    *text += end;
+    bool is_utc = tg_print_is_utc(ctx);
+    tg_buf_addz(ctx->out, is_utc ? "make_timestamptz(epoch_us(" : "tg_zone_instant(");
+    TG_TRY(tg_print_template(ctx, inner, call, err));
+    if (is_utc) {
+        tg_buf_addz(ctx->out, "))");
+        return TG_OK;
+    }
+    tg_buf_addz(ctx->out, ", ");
+    tg_print_duckdb_string(ctx->options->zone, ctx->out);
+    tg_buf_addc(ctx->out, ')');
+    return TG_OK;
+}
+
+static tg_code print_mark(tg_print_context *ctx, const char **text, const tg_bexpr *call, tg_error *err)
+{
+    char mark = *(*text)++;
+    switch (mark) {
+    case '*':
+        return print_args(ctx, call, 0, err);
+    case '+':
+        return print_args(ctx, call, 1, err);
+    case 'T':
+        return tg_print_duckdb_type(call->type, ctx->out, err);
+    case 'Z':
+        tg_print_duckdb_string(ctx->options->zone, ctx->out);
+        return TG_OK;
+    case 'd':
+        tg_buf_addz(ctx->out, call->distinct ? "DISTINCT " : "");
+        return TG_OK;
+    case 's':
+        if (call->order_count) {
+            tg_buf_addc(ctx->out, ' ');
+        }
+        return print_sort(ctx, call->order_by, call->order_count, err);
+    case 'n':
+        tg_buf_addz(ctx->out, call->ignore_nulls ? " IGNORE NULLS" : "");
+        return TG_OK;
+    case 'o':
+        return print_over(ctx, call, err);
+    case 'L':
+        return print_local(ctx, call->args[*(*text)++ - '1'], err);
+    case 'I':
+        return print_instant(ctx, text, call, err);
+    default:
+        tg_assert(mark >= '1' && mark <= '9' && (size_t)(mark - '1') < call->arg_count);
+        return tg_print_expr(ctx, call->args[mark - '1'], err);
+    }
+}
+
+tg_code tg_print_template(tg_print_context *ctx, const char *text, const tg_bexpr *call, tg_error *err)
+{
+    while (*text) {
+        if (*text != '$') {
+            tg_buf_addc(ctx->out, *text++);
+            continue;
+        }
+        text++;
+        TG_TRY(print_mark(ctx, &text, call, err));
+    }
+    return TG_OK;
+}
+
+tg_code tg_print_format(tg_print_context *ctx, const tg_bexpr *call, tg_error *err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = tg_arena_vprintf(ctx->arena, format, args);
+    va_end(args);
+    return tg_print_template(ctx, text, call, err);
+}
+
+tg_code tg_print_unscaled(tg_print_context *ctx, const char *text, const tg_bexpr *call, const tg_type *decimal, tg_error *err)
+{
+    int scale = decimal->scale;
+    tg_buf_addz(ctx->out, "CAST(CAST(");
+    TG_TRY(tg_print_template(ctx, text, call, err));
+    tg_buf_addz(ctx->out, " AS DECIMAL(38,0))");
+    if (scale > 0) {
+        tg_buf_addf(ctx->out, " * CAST('0.%0*d' AS DECIMAL(%d,%d))", scale, 1, scale, scale);
+    }
+    tg_buf_addf(ctx->out, " AS DECIMAL(%d,%d))", decimal->precision, scale);
+    return TG_OK;
+}
+
+/* ---- expressions ------------------------------------------------------------------------------------------------------ */
+
+static tg_code print_call(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
+{
+    const tg_function *function = expr->function;
+    if (function->duckdb) {
+        return tg_print_template(ctx, function->duckdb, expr, err);
+    }
+    tg_assert(function->print);
+    return function->print(ctx, expr, err);
+}
+
+static tg_code print_subquery(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
+{
+    tg_buf_addc(ctx->out, '(');
+    if (expr->kind == TG_B_IN_QUERY) {
+        tg_buf_addz(ctx->out, expr->arg_count > 1 ? "(" : "");
+        TG_TRY(print_args(ctx, expr, 0, err));
+        tg_buf_addz(ctx->out, expr->arg_count > 1 ? ")" : "");
+        tg_buf_addz(ctx->out, expr->negated ? " NOT IN (" : " IN (");
+    } else if (expr->kind == TG_B_EXISTS) {
+        tg_buf_addz(ctx->out, expr->negated ? "NOT EXISTS (" : "EXISTS (");
+    }
+    TG_TRY(tg_print_query(ctx, expr->rel, err));
+    tg_buf_addz(ctx->out, expr->kind == TG_B_SUBQUERY ? ")" : "))");
+    return TG_OK;
+}
+
+static tg_code print_lambda(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
+{
+    tg_buf_addz(ctx->out, "lambda ");
+    for (size_t i = 0; i < expr->param_count; i++) {
+        tg_buf_addf(ctx->out, i ? ", v%u" : "v%u", expr->params[i]);
+    }
+    tg_buf_addz(ctx->out, ": ");
+    return tg_print_expr(ctx, expr->args[0], err);
+}
+
+static void print_lambda_variable(tg_print_context *ctx, const tg_bexpr *expr)
+{
+    for (const tg_print_lambda *index = ctx->index_vars; index; index = index->next) {
+        if (index->id == expr->column_id) {
+            tg_buf_addf(ctx->out, "CAST(v%u - 1 AS INTEGER)", expr->column_id);
+            return;
+        }
+    }
+    tg_buf_addf(ctx->out, "v%u", expr->column_id);
+}
+
+static tg_code print_field(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
+{
+    tg_buf_addz(ctx->out, "struct_extract(");
+    TG_TRY(tg_print_expr(ctx, expr->args[0], err));
+    tg_buf_addz(ctx->out, ", ");
+    tg_print_duckdb_string(expr->args[0]->type->fields[expr->field_index].name, ctx->out);
+    tg_buf_addc(ctx->out, ')');
+    return TG_OK;
+}
+
+static tg_code print_node(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
+{
+    switch (expr->kind) {
+    case TG_B_LITERAL:
+        return tg_print_duckdb_literal(expr->literal, ctx->out, err);
+    case TG_B_COLUMN:
+        ctx->column_text(ctx->column_self, expr->column_id, ctx->out);
+        return TG_OK;
+    case TG_B_CALL:
+    case TG_B_AGGREGATE:
+    case TG_B_WINDOW:
+        return print_call(ctx, expr, err);
+    case TG_B_CAST:
+        return tg_print_cast(ctx, expr->args[0], expr->type, expr->cast_mode, err);
+    case TG_B_SUBQUERY:
+    case TG_B_EXISTS:
+    case TG_B_IN_QUERY:
+        return print_subquery(ctx, expr, err);
+    case TG_B_LAMBDA:
+        return print_lambda(ctx, expr, err);
+    case TG_B_LAMBDA_VAR:
+        print_lambda_variable(ctx, expr);
+        return TG_OK;
+    case TG_B_FIELD:
+        return print_field(ctx, expr, err);
+    }
+    TG_FAIL(err, INTERNAL_ERROR, "unknown kind of expression");
+}
+
+tg_code tg_print_expr(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
+{
+    if (ctx->depth >= TG_LIMIT_EXPRESSION_DEPTH) {
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED, "expression is nested too deeply (limit %d)", TG_LIMIT_EXPRESSION_DEPTH));
+    }
+    ctx->depth++;
+    tg_code code = print_node(ctx, expr, err);
+    ctx->depth--;
+    if (code != TG_OK && err && !err->has_span) {
+        (void)tg_error_span(err, expr->span.offset, expr->span.len);
+    }
+    return code;
+}
+
+tg_code tg_sql_print_bexpr(const tg_bexpr *expr, const tg_print_options *options,
+                           void (*column_text)(void *self, uint32_t id, tg_buf *out), void *self, tg_buf *out, tg_error *err)
+{
+    if (options->dialect != TG_DIALECT_DUCKDB) {
+        TG_FAIL(err, UNSUPPORTED_FEATURE, "printing for Spark is not available yet");
+    }
+    tg_auto_arena tg_arena *scratch = tg_arena_new();
+    tg_print_context ctx = {.options = options, .out = out, .arena = scratch, .column_text = column_text, .column_self = self};
+    return tg_print_expr(&ctx, expr, err);
+}
