@@ -106,7 +106,12 @@ static void substitute_range(substitution *s, size_t pos, size_t end)
 /* A SET statement's value holds for what stands below it. */
 static void learn_set(substitution *s, tg_str statement)
 {
-    tg_str trimmed = tg_str_trim(statement);
+    size_t start = 0, behind;
+    while ((behind = skip_comment(statement, start, statement.len)) > start ||
+           (start < statement.len && strchr(" \t\r\n", statement.ptr[start]) && (behind = start + 1))) {
+        start = behind;
+    }
+    tg_str trimmed = tg_str_sub(statement, start, statement.len);
     tg_stmt *stmt;
     if (tg_str_istarts(trimmed, TG_S("set")) && tg_sql_parse_statement(trimmed, s->arena, &stmt, NULL) == TG_OK &&
         stmt->kind == TG_STMT_SET && stmt->key.len) {

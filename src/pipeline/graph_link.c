@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Connecting: what each flow writes and reads, in which order they run, and the rules that need no table. The order of the checks
+ * is Spark's (reference/anchors.md 3.8), so that the same mistake gives the same first error.
+ */
+#include "pipeline/graph_int.h"
+
+/* ---- targets -------------------------------------------------------------------------------------------------------- */
+
+static tg_code target_not_found(tg_graph_builder *b, const tg_registered_flow *r, tg_str full_name, tg_error *err)
+{
+    TG_VEC(tg_str) names = {0};
+    for (size_t i = 0; i < b->datasets.count; i++) {
+        if (b->datasets.items[i].dataset->kind != TG_DATASET_TEMPORARY_VIEW) {
+            TG_VEC_PUSH(b->arena, &names, b->datasets.items[i].dataset->name);
+        }
+    }
+    tg_str word = r->target->parts[r->target->count - 1].text;
+    tg_str nearest = tg_str_nearest(word, names.items, names.count);
+    (void)TG_ERR(err, TIDEGATE_FLOW_TARGET_NOT_FOUND, "the target `%.*s` of flow `%.*s` is not defined in this pipeline",
+                 TG_SARG(full_name), TG_SARG(r->flow->event_name));
+    if (nearest.len) {
+        (void)tg_error_hint(err, "Did you mean `%.*s`?", TG_SARG(nearest));
+    } else {
+        (void)tg_error_hint(err, "Define it with CREATE STREAMING TABLE %.*s.", TG_SARG(word));
+    }
+    return tg_error_span(err, r->target->span.offset, r->target->span.len);
+}
+
+static tg_code find_target(tg_graph_builder *b, const tg_registered_flow *r, const tg_dataset **out, tg_error *err)
+{
+    tg_location location;
+    TG_TRY(tg_catalog_locate(&r->scope, r->target, b->arena, &location, err));
+    const tg_dataset *dataset = tg_map_get(&b->graph->names, location.full_name);
+    if (!dataset) {
+        return target_not_found(b, r, location.full_name, err);
+    }
+    *out = dataset;
+    return TG_OK;
+}
+
+static void link_targets(tg_graph_builder *b)
+{
+    for (size_t i = 0; i < b->flows.count; i++) {
+        tg_registered_flow *r = &b->flows.items[i];
+        tg_auto_error tg_error err = TG_ERROR_INIT;
+        if (r->target && find_target(b, r, &r->flow->dataset, &err) != TG_OK) {
+            tg_graph_fail_with(b, r->flow->file, &err);
+        }
+    }
+}
+
+/* Gives each table its flow; a second one is reported by check_flow_counts. */
+static void attach_flows(tg_graph_builder *b)
+{
+    for (size_t i = 0; i < b->flows.count; i++) {
+        tg_flow *flow = b->flows.items[i].flow;
+        flow->index = i; /* for now: order_flows gives the final one */
+        if (flow->dataset) {
+            tg_dataset *dataset = b->datasets.items[flow->dataset->index].dataset;
+            dataset->flow = dataset->flow ? dataset->flow : flow;
+        }
+    }
+}
+
+/* ---- inputs --------------------------------------------------------------------------------------------------------- */
+
+typedef struct input_visit {
+    tg_graph_builder *b;
+    const tg_source_file *file;
+    const tg_catalog *scope;
+    TG_VEC(tg_input) inputs;
+} input_visit;
+
+static size_t external_index(tg_graph_builder *b, const tg_location *location, const tg_name *name, const tg_source_file *file)
+{
+    size_t *known = tg_map_get(&b->external_names, location->full_name);
+    if (!known) {
+        known = TG_NEW(b->arena, size_t);
+        *known = b->externals.count;
+        (void)tg_map_put(&b->external_names, location->full_name, known);
+        TG_VEC_PUSH(b->arena, &b->externals, (tg_external){.location = *location, .name = name, .file = file});
+    }
+    return *known;
+}
+
+/* A name of one part is a temporary view's, if there is one; else it is qualified where it stands. */
+static void visit_input(void *ctx, const tg_relation *table)
+{
+    input_visit *visit = ctx;
+    tg_graph_builder *b = visit->b;
+    if (table->version || table->timestamp) {
+        tg_graph_fail(b, visit->file, table->span, TG_E_UNSUPPORTED_FEATURE, "Flows read the version that the update pins.",
+                      "time travel in a flow is not available yet");
+        return;
+    }
+    tg_name *name = TG_NEW(b->arena, tg_name);
+    *name = table->name;
+    tg_input input = {.name = name, .file = visit->file, .is_stream = table->is_stream};
+    if (name->count == 1) {
+        input.dataset = tg_map_get(&b->graph->names, tg_str_lower(b->arena, name->parts[0].text));
+    }
+    if (!input.dataset) {
+        tg_auto_error tg_error err = TG_ERROR_INIT;
+        tg_location location;
+        if (tg_catalog_locate(visit->scope, name, b->arena, &location, &err) != TG_OK) {
+            tg_graph_fail_with(b, visit->file, &err);
+            return;
+        }
+        input.dataset = tg_map_get(&b->graph->names, location.full_name);
+        if (!input.dataset) {
+            input.external = external_index(b, &location, name, visit->file);
+        }
+    }
+    TG_VEC_PUSH(b->arena, &visit->inputs, input);
+}
+
+/* The parsed name's address is unique to its place in a file: it leads from a place in a query to what stands there. */
+static void remember(tg_graph_builder *b, const tg_input *inputs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        tg_str key = {(const char *)&inputs[i].name->parts, sizeof(inputs[i].name->parts)};
+        (void)tg_map_put(&b->graph->inputs_by_name, key, tg_arena_memdup(b->arena, &inputs[i], sizeof(inputs[i])));
+    }
+}
+
+static void collect(tg_graph_builder *b, const tg_query *query, const tg_source_file *file, const tg_catalog *scope,
+                    const tg_input **out, size_t *out_count)
+{
+    input_visit visit = {.b = b, .file = file, .scope = scope};
+    tg_sql_visit_tables(query, visit_input, &visit);
+    remember(b, visit.inputs.items, visit.inputs.count);
+    *out = visit.inputs.items;
+    *out_count = visit.inputs.count;
+}
+
+static void link_inputs(tg_graph_builder *b)
+{
+    for (size_t i = 0; i < b->datasets.count; i++) {
+        tg_dataset *dataset = b->datasets.items[i].dataset;
+        if (dataset->kind == TG_DATASET_TEMPORARY_VIEW) {
+            collect(b, dataset->stmt->query, dataset->file, &b->datasets.items[i].scope, &dataset->inputs, &dataset->input_count);
+        }
+    }
+    for (size_t i = 0; i < b->flows.count; i++) {
+        tg_flow *flow = b->flows.items[i].flow;
+        collect(b, flow->spec->query, flow->file, &b->flows.items[i].scope, &flow->inputs, &flow->input_count);
+        tg_str *aliases;
+        tg_sql_query_aliases(flow->spec->query, b->arena, &aliases, &flow->alias_count);
+        flow->aliases = aliases;
+    }
+    b->graph->externals = b->externals.items;
+    b->graph->external_count = b->externals.count;
+}
+
+static void inputs_of(const tg_dataset *dataset, const tg_input **out, size_t *out_count)
+{
+    bool is_view = dataset->kind == TG_DATASET_TEMPORARY_VIEW;
+    *out = is_view ? dataset->inputs : dataset->flow ? dataset->flow->inputs : NULL;
+    *out_count = is_view ? dataset->input_count : dataset->flow ? dataset->flow->input_count : 0;
+}
+
+/* ---- order ---------------------------------------------------------------------------------------------------------- */
+
+typedef enum color { COLOR_NEW, COLOR_OPEN, COLOR_DONE } color;
+typedef struct frame {
+    const tg_dataset *dataset;
+    size_t next;
+} frame;
+
+static void report_cycle(tg_graph_builder *b, const frame *stack, size_t depth, const tg_input *back)
+{
+    size_t start = depth;
+    while (start > 0 && stack[start - 1].dataset != back->dataset) {
+        start--;
+    }
+    tg_auto_buf tg_buf path = TG_BUF_INIT;
+    for (size_t i = start > 0 ? start - 1 : 0; i < depth; i++) {
+        tg_buf_addf(&path, "%.*s reads ", TG_SARG(stack[i].dataset->full_name));
+    }
+    tg_buf_adds(&path, back->dataset->full_name);
+    tg_graph_fail(b, back->file, back->name->span, TG_E_CIRCULAR_DEPENDENCY,
+                  "Take one of the reads out; a flow may not read its own target either.", "circular dependency: %.*s",
+                  TG_SARG(tg_buf_str(&path)));
+}
+
+/* Depth-first, in order of definition; flows come out behind what they read. */
+static void order_flows(tg_graph_builder *b)
+{
+    size_t count = b->datasets.count;
+    color *colors = TG_NEW_ARRAY(b->arena, color, count);
+    frame *stack = TG_NEW_ARRAY(b->arena, frame, count);
+    TG_VEC(tg_flow *) ordered = {0};
+    for (size_t root = 0; root < count; root++) {
+        size_t depth = 0;
+        if (colors[root] == COLOR_NEW) {
+            colors[root] = COLOR_OPEN;
+            stack[depth++] = (frame){b->datasets.items[root].dataset, 0};
+        }
+        while (depth > 0) {
+            frame *top = &stack[depth - 1];
+            const tg_input *inputs;
+            size_t input_count;
+            inputs_of(top->dataset, &inputs, &input_count);
+            if (top->next == input_count) {
+                colors[top->dataset->index] = COLOR_DONE;
+                if (top->dataset->flow) {
+                    TG_VEC_PUSH(b->arena, &ordered, b->flows.items[top->dataset->flow->index].flow);
+                }
+                depth--;
+                continue;
+            }
+            const tg_input *input = &inputs[top->next++];
+            if (input->dataset && colors[input->dataset->index] == COLOR_OPEN) {
+                report_cycle(b, stack, depth, input);
+            } else if (input->dataset && colors[input->dataset->index] == COLOR_NEW) {
+                colors[input->dataset->index] = COLOR_OPEN;
+                stack[depth++] = (frame){input->dataset, 0};
+            }
+        }
+    }
+    b->graph->flows = ordered.items;
+    b->graph->flow_count = ordered.count;
+    for (size_t i = 0; i < ordered.count; i++) {
+        ordered.items[i]->index = i;
+    }
+}
+
+/* ---- what a flow reads through views --------------------------------------------------------------------------------- */
+
+typedef struct closure {
+    tg_graph_builder *b;
+    size_t mark;             /* of this flow: visited[i] == mark */
+    size_t *visited;         /* per dataset */
+    size_t *visited_externals;
+} closure;
+
+static void close_flow(closure *c, tg_flow *flow)
+{
+    tg_arena *arena = c->b->arena;
+    TG_VEC(const tg_dataset *) views = {0};
+    TG_VEC(const tg_dataset *) upstream = {0};
+    TG_VEC(size_t) externals = {0};
+    c->mark++;
+    const tg_input *inputs = flow->inputs;
+    size_t input_count = flow->input_count;
+    for (size_t next_view = 0;;) {
+        for (size_t i = 0; i < input_count; i++) {
+            const tg_dataset *dataset = inputs[i].dataset;
+            size_t *visited = dataset ? &c->visited[dataset->index] : &c->visited_externals[inputs[i].external];
+            if (*visited == c->mark) {
+                continue;
+            }
+            *visited = c->mark;
+            if (!dataset) {
+                TG_VEC_PUSH(arena, &externals, inputs[i].external);
+            } else if (dataset->kind == TG_DATASET_TEMPORARY_VIEW) {
+                TG_VEC_PUSH(arena, &views, dataset);
+            } else {
+                TG_VEC_PUSH(arena, &upstream, dataset);
+            }
+        }
+        if (next_view == views.count) {
+            break;
+        }
+        inputs = views.items[next_view]->inputs;
+        input_count = views.items[next_view++]->input_count;
+    }
+    flow->views = views.items;
+    flow->view_count = views.count;
+    flow->upstream = upstream.items;
+    flow->upstream_count = upstream.count;
+    flow->externals = externals.items;
+    flow->external_count = externals.count;
+}
+
+static void close_flows(tg_graph_builder *b)
+{
+    closure c = {.b = b,
+                 .visited = TG_NEW_ARRAY(b->arena, size_t, b->datasets.count),
+                 .visited_externals = TG_NEW_ARRAY(b->arena, size_t, b->externals.count)};
+    for (size_t i = 0; i < b->flows.count; i++) {
+        close_flow(&c, b->flows.items[i].flow);
+    }
+}
+
+/* ---- rules ---------------------------------------------------------------------------------------------------------- */
+
+static void check_flow_counts(tg_graph_builder *b)
+{
+    for (size_t i = 0; i < b->flows.count; i++) {
+        const tg_flow *flow = b->flows.items[i].flow;
+        const tg_dataset *dataset = flow->dataset;
+        if (!dataset) {
+            continue;
+        }
+        tg_span span = b->flows.items[i].target ? b->flows.items[i].target->span : flow->stmt->name.span;
+        if (dataset->kind != TG_DATASET_STREAMING_TABLE && !flow->is_implicit) {
+            tg_graph_fail(b, flow->file, span, TG_E_MATERIALIZED_VIEW_WITH_MULTIPLE_QUERIES,
+                          "Make the target a streaming table, or put the query into its definition.",
+                          "flow `%.*s` cannot write the %s `%.*s`: its query is part of its definition", TG_SARG(flow->event_name),
+                          tg_dataset_kind_name(dataset->kind), TG_SARG(dataset->full_name));
+        } else if (dataset->flow != flow) {
+            tg_graph_fail(b, flow->file, span, TG_E_UNSUPPORTED_FEATURE_MULTI_FLOW_REPLACE_WHERE_TARGET,
+                          "Join the queries with UNION ALL in one flow, or give each flow a table.",
+                          "table `%.*s` is written by two flows, `%.*s` and `%.*s`; a REPLACE WHERE flow must be the only one",
+                          TG_SARG(dataset->full_name), TG_SARG(dataset->flow->event_name), TG_SARG(flow->event_name));
+        }
+    }
+}
+
+static void check_datasets_have_flows(tg_graph_builder *b)
+{
+    for (size_t i = 0; i < b->datasets.count; i++) {
+        const tg_dataset *dataset = b->datasets.items[i].dataset;
+        if (dataset->kind != TG_DATASET_TEMPORARY_VIEW && !dataset->flow) {
+            tg_graph_fail(b, dataset->file, dataset->stmt->name.span, TG_E_PIPELINE_DATASET_WITHOUT_FLOW,
+                          "Add FLOW REPLACE WHERE ... BY NAME query to it, or a CREATE FLOW that writes it.",
+                          "no flow writes the %s `%.*s`", tg_dataset_kind_name(dataset->kind), TG_SARG(dataset->full_name));
+        }
+    }
+}
+
+static void check_stream(tg_graph_builder *b, const tg_flow *flow, const tg_input *input)
+{
+    if (!input->is_stream) {
+        return;
+    }
+    bool is_view = flow->kind == TG_FLOW_COMPLETE;
+    tg_graph_fail(b, input->file, input->name->span,
+                  is_view ? TG_E_INVALID_FLOW_QUERY_TYPE_STREAM_MV : TG_E_REPLACE_WHERE_WITH_STREAMING_SOURCE,
+                  "Leave STREAM out: the flow reads the table as it is.", "%s `%.*s` reads a stream",
+                  is_view ? "materialized view" : "REPLACE WHERE flow", TG_SARG(flow->event_name));
+}
+
+static void check_streams(tg_graph_builder *b)
+{
+    for (size_t i = 0; i < b->flows.count; i++) {
+        const tg_flow *flow = b->flows.items[i].flow;
+        for (size_t j = 0; j < flow->input_count; j++) {
+            check_stream(b, flow, &flow->inputs[j]);
+        }
+        for (size_t v = 0; v < flow->view_count; v++) {
+            for (size_t j = 0; j < flow->views[v]->input_count; j++) {
+                check_stream(b, flow, &flow->views[v]->inputs[j]);
+            }
+        }
+    }
+}
+
+static void check_flow_names(tg_graph_builder *b)
+{
+    for (size_t i = 0; i < b->flows.count; i++) {
+        const tg_flow *flow = b->flows.items[i].flow;
+        const tg_dataset *other = tg_map_get(&b->graph->names, flow->full_name);
+        if (!flow->is_implicit && other && other != flow->dataset) {
+            tg_graph_fail(b, flow->file, flow->stmt->name.span, TG_E_FLOW_NAME_CONFLICTS_WITH_TABLE, "Give the flow another name.",
+                          "flow `%.*s` has the name of the %s `%.*s`", TG_SARG(flow->event_name), tg_dataset_kind_name(other->kind),
+                          TG_SARG(other->full_name));
+        }
+    }
+}
+
+void tg_graph_link(tg_graph_builder *b)
+{
+    b->graph->dataset_count = b->datasets.count;
+    b->graph->datasets = TG_NEW_ARRAY(b->arena, tg_dataset *, b->datasets.count);
+    for (size_t i = 0; i < b->datasets.count; i++) {
+        b->graph->datasets[i] = b->datasets.items[i].dataset;
+    }
+    if (b->flows.count > TG_LIMIT_FLOWS) {
+        tg_auto_error tg_error err = TG_ERROR_INIT;
+        (void)TG_ERR(&err, TIDEGATE_LIMIT_EXCEEDED, "the pipeline has %zu flows; at most %d are accepted", b->flows.count,
+                     TG_LIMIT_FLOWS);
+        tg_diags_add(b->diags, &err);
+        return;
+    }
+    check_flow_names(b);
+    link_targets(b);
+    attach_flows(b);
+    link_inputs(b);
+    order_flows(b);
+    close_flows(b);
+    check_flow_counts(b);
+    check_datasets_have_flows(b);
+    check_streams(b);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known and not available in this release is refused by its name: never ignored. A dropped row filter would leak rows, a
+ * dropped expectation would let bad ones in.
+ */
+#include "pipeline/graph_int.h"
+
+#include "pipeline/properties.h"
+
+static void refuse(tg_graph_builder *b, const tg_source_file *file, tg_span span, const char *what)
+{
+    tg_graph_fail(b, file, span, TG_E_UNSUPPORTED_FEATURE, NULL, "%s not available yet", what);
+}
+
+static void refuse_columns(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt)
+{
+    for (size_t i = 0; i < stmt->column_count; i++) {
+        const tg_column_def *column = &stmt->columns[i];
+        if (column->default_value) {
+            refuse(b, file, column->span, "DEFAULT values of columns are");
+        }
+        if (column->generated) {
+            refuse(b, file, column->span, "generated columns are");
+        }
+        if (column->has_identity) {
+            refuse(b, file, column->span, "identity columns are");
+        }
+        if (column->has_mask) {
+            refuse(b, file, column->span, "column masks (MASK) are");
+        }
+        if (column->not_null) {
+            refuse(b, file, column->span, "NOT NULL columns are");
+        }
+    }
+}
+
+static void refuse_constraints(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt)
+{
+    bool is_replace_where = stmt->flow && stmt->flow->kind == TG_FLOW_REPLACE_WHERE;
+    for (size_t i = 0; i < stmt->constraint_count; i++) {
+        const tg_constraint *constraint = &stmt->constraints[i];
+        if (constraint->kind == TG_CONSTRAINT_CHECK) {
+            refuse(b, file, constraint->span, "CHECK constraints are");
+        } else if (constraint->kind == TG_CONSTRAINT_EXPECT && is_replace_where) {
+            tg_graph_fail(b, file, constraint->span, TG_E_UNSUPPORTED_FEATURE_REPLACE_WHERE_FLOW_WITH_EXPECTATIONS,
+                          "Filter the rows in the query instead.",
+                          "expectations on the target of a REPLACE WHERE flow are not available yet");
+        } else if (constraint->kind == TG_CONSTRAINT_EXPECT) {
+            tg_graph_fail(b, file, constraint->span, TG_E_UNSUPPORTED_FEATURE, "Filter the rows in the query instead.",
+                          "expectations (CONSTRAINT ... EXPECT) are not available yet");
+        }
+    }
+}
+
+static void refuse_layout(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt)
+{
+    const tg_dataset_clauses *clauses = &stmt->clauses;
+    bool is_clustered = clauses->cluster_count > 0 || clauses->cluster_auto;
+    if (is_clustered && clauses->partition_count > 0) {
+        tg_graph_fail(b, file, stmt->name.span, TG_E_SPECIFY_CLUSTER_BY_WITH_PARTITIONED_BY, "Keep one of the two clauses.",
+                      "`%.*s` has both CLUSTER BY and PARTITIONED BY", TG_SARG(stmt->name.parts[stmt->name.count - 1].text));
+    }
+    if (clauses->using_format.len && !tg_str_ieq(clauses->using_format, TG_S("delta"))) {
+        tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE, "Leave USING out: tables are Delta tables.",
+                      "tables of format %.*s cannot be written", TG_SARG(clauses->using_format));
+    }
+    if (clauses->location.len) {
+        tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE,
+                      "Leave it out: the table lives in the warehouse, under its name.", "LOCATION is not available yet");
+    }
+}
+
+void tg_graph_refuse_clauses(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt)
+{
+    const tg_dataset_clauses *clauses = &stmt->clauses;
+    if (stmt->is_private) {
+        tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE, "Leave PRIVATE out, or use CREATE TEMPORARY VIEW.",
+                      "private tables are not available yet");
+    }
+    if (clauses->has_row_filter) {
+        refuse(b, file, clauses->row_filter_span, "row filters (WITH ROW FILTER) are");
+    }
+    if (clauses->schedule.len) {
+        tg_graph_fail(b, file, clauses->schedule_span, TG_E_UNSUPPORTED_FEATURE, "Start `tidegate run` from cron or a systemd timer.",
+                      "schedules are not available yet");
+    }
+    if (clauses->refresh_policy.len) {
+        refuse(b, file, stmt->name.span, "REFRESH POLICY is");
+    }
+    refuse_layout(b, file, stmt);
+    refuse_columns(b, file, stmt);
+    refuse_constraints(b, file, stmt);
+}
+
+/* A query without STREAM is no append flow; its author wants one of two other things. */
+static void note_stream(void *ctx, const tg_relation *table)
+{
+    bool *has_stream = ctx;
+    *has_stream = *has_stream || table->is_stream;
+}
+
+static bool reads_stream(const tg_flow_spec *flow)
+{
+    bool has_stream = false;
+    if (flow->query) {
+        tg_sql_visit_tables(flow->query, note_stream, &has_stream);
+    }
+    /* STREAM read_files(...) is no table; the word alone is enough not to blame the query. */
+    for (size_t i = 0; !has_stream && i + 6 <= flow->query_text.len; i++) {
+        has_stream = tg_str_ieq(tg_str_sub(flow->query_text, i, i + 6), TG_S("stream"));
+    }
+    return has_stream;
+}
+
+bool tg_graph_check_flow_kind(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt)
+{
+    const tg_flow_spec *flow = stmt->flow;
+    switch (flow->kind) {
+    case TG_FLOW_COMPLETE:
+    case TG_FLOW_REPLACE_WHERE:
+        return true;
+    case TG_FLOW_APPEND:
+        if (!reads_stream(flow)) {
+            tg_graph_fail(b, file, stmt->name.span, TG_E_INVALID_FLOW_QUERY_TYPE_BATCH,
+                          "Use CREATE MATERIALIZED VIEW to recompute it as a whole, or FLOW REPLACE WHERE to recompute a window.",
+                          "the append flow of `%.*s` reads no stream", TG_SARG(stmt->name.parts[stmt->name.count - 1].text));
+            return false;
+        }
+        break;
+    case TG_FLOW_ONCE:
+    case TG_FLOW_REPLACE_USING:
+    case TG_FLOW_AUTO_CDC:
+    case TG_FLOW_AUTO_CDC_FROM_SNAPSHOT:
+        break;
+    }
+    tg_graph_fail(b, file, flow->span, TG_E_UNSUPPORTED_FEATURE,
+                  "This release runs REPLACE WHERE flows and materialized views.", "%s flows are not available yet",
+                  tg_flow_kind_name(flow->kind));
+    return false;
+}
+
+/* Keys are informational, as in Databricks; the text stays with the table so that SHOW CREATE TABLE can give it back. */
+static tg_property key_property(tg_graph_builder *b, const tg_constraint *constraint, size_t index)
+{
+    tg_str key = constraint->name.text.len ? tg_str_printf(b->arena, "tidegate.constraint.%.*s", TG_SARG(constraint->name.text))
+                                           : tg_str_printf(b->arena, "tidegate.constraint.key%zu", index + 1);
+    return (tg_property){.key = key, .value = constraint->text, .span = constraint->span};
+}
+
+void tg_graph_read_properties(tg_graph_builder *b, tg_dataset *dataset)
+{
+    const tg_dataset_clauses *clauses = &dataset->stmt->clauses;
+    TG_VEC(tg_property) kept = {0};
+    for (size_t i = 0; i < clauses->property_count; i++) {
+        const tg_property *property = &clauses->properties[i];
+        tg_auto_error tg_error err = TG_ERROR_INIT;
+        tg_property_verdict verdict = tg_property_check(property, &err);
+        if (verdict == TG_PROPERTY_REFUSED) {
+            tg_graph_fail_with(b, dataset->file, &err);
+            continue;
+        }
+        if (verdict == TG_PROPERTY_NOTE && !tg_map_put(&b->noted, property->key, b)) {
+            tg_graph_warn_with(b, dataset->file, &err);
+        }
+        TG_VEC_PUSH(b->arena, &kept, *property);
+    }
+    for (size_t i = 0; i < dataset->stmt->constraint_count; i++) {
+        const tg_constraint *constraint = &dataset->stmt->constraints[i];
+        if (constraint->kind == TG_CONSTRAINT_PRIMARY_KEY || constraint->kind == TG_CONSTRAINT_FOREIGN_KEY) {
+            TG_VEC_PUSH(b->arena, &kept, key_property(b, constraint, i));
+        }
+    }
+    TG_VEC_PUSH(b->arena, &kept,
+                (tg_property){.key = TG_S("tidegate.datasetKind"), .value = tg_str_from(tg_dataset_kind_event_name(dataset->kind))});
+    dataset->properties = kept.items;
+    dataset->property_count = kept.count;
+}
