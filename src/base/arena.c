@@ -2,10 +2,11 @@
 /*
  * Arenas as chains of blocks.
  *
- * Small requests are cut from the newest shared block; a request of more than a quarter of the block size gets a block of
- * its own behind it, so that the rest of the shared block is not wasted. Memory is zeroed when it is handed out, because
- * blocks are reused after a reset. Under AddressSanitizer everything that was not handed out is poisoned, with a gap
- * behind each piece, so that an overrun is found as if each piece came from malloc.
+ * Small requests are cut from the newest shared block; a request of more than a quarter of the
+ * block size gets a block of its own behind it, so that the rest of the shared block is not wasted.
+ * Memory is zeroed when it is handed out, because blocks are reused after a reset. Under
+ * AddressSanitizer everything that was not handed out is poisoned, with a gap behind each piece, so
+ * that an overrun is found as if each piece came from malloc.
  */
 #include "base/arena.h"
 

@@ -2,11 +2,13 @@
 /*
  * Arenas: memory with a named lifetime (session, statement, update, scratch).
  *
- * Purpose: everything that one statement or one update allocates is released together, never singly.
- * Ownership: an arena owns bytes and the deferred clean-ups attached to it; it is owned by its creator.
+ * Purpose: everything that one statement or one update allocates is released together, never
+ * singly.
+ * Ownership: an arena owns bytes and the deferred clean-ups attached to it; it is owned by its
+ * creator.
  * Threads: one arena is used by one thread at a time.
- * Out of memory: small allocations never return NULL (a message, then abort); anything sized by a file or a
- * peer is checked against limits.def before it is allocated.
+ * Out of memory: small allocations never return NULL (a message, then abort); anything sized by a
+ * file or a peer is checked against limits.def before it is allocated.
  */
 #ifndef TG_BASE_ARENA_H
 #define TG_BASE_ARENA_H
@@ -28,7 +30,10 @@ void tg_arena_reset(tg_arena *arena);
 void *tg_arena_alloc(tg_arena *arena, size_t size_bytes);
 /* count * size bytes, zeroed; aborts on overflow of the product. */
 void *tg_arena_calloc(tg_arena *arena, size_t count, size_t size_bytes);
-/* Grows an array in place when it is the newest block, else copies. old may be NULL. New bytes are zeroed. */
+/*
+ * Grows an array in place when it is the newest block, else copies. old may be NULL. New bytes are
+ * zeroed.
+ */
 void *tg_arena_realloc(tg_arena *arena, void *old, size_t old_bytes, size_t new_bytes);
 void *tg_arena_memdup(tg_arena *arena, const void *bytes, size_t size_bytes);
 /* NUL-terminated copies. */
@@ -45,7 +50,9 @@ void tg_arena_defer(tg_arena *arena, void (*fn)(void *object), void *object);
 #define TG_NEW(arena, type) ((type *)tg_arena_alloc((arena), sizeof(type)))
 #define TG_NEW_ARRAY(arena, type, count) ((type *)tg_arena_calloc((arena), (count), sizeof(type)))
 
-/* Growing arrays in an arena: TG_VEC(int) v = {0}; TG_VEC_PUSH(arena, &v, 7); v.items[0], v.count */
+/*
+ * Growing arrays in an arena: TG_VEC(int) v = {0}; TG_VEC_PUSH(arena, &v, 7); v.items[0], v.count
+ */
 #define TG_VEC(type)     \
     struct {             \
         type *items;     \

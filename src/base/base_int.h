@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to base: heap memory for objects that outlive arenas (buffers, error texts). Small requests never fail. */
+/*
+ * Private to base: heap memory for objects that outlive arenas (buffers, error texts). Small
+ * requests never fail.
+ */
 #ifndef TG_BASE_BASE_INT_H
 #define TG_BASE_BASE_INT_H
 

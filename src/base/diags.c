@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists of errors and warnings of one input, so that a user sees all of a file's mistakes in one run. */
+/*
+ * Lists of errors and warnings of one input, so that a user sees all of a file's mistakes in one
+ * run.
+ */
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -27,7 +30,10 @@ static void grow(tg_diags *diags)
     diags->capacity = capacity;
 }
 
-/* The place for one more item. A full list gives up its last warning when it holds no error yet: one must be seen. */
+/*
+ * The place for one more item. A full list gives up its last warning when it holds no error yet:
+ * one must be seen.
+ */
 static tg_error *slot_for(tg_diags *diags, bool is_warning)
 {
     if (diags->count == TG_LIMIT_DIAGNOSTICS) {

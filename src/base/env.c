@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The real world: system clock, random UUIDs, the process environment, one cancel flag per process. */
+/*
+ * The real world: system clock, random UUIDs, the process environment, one cancel flag per process.
+ */
 #include "base/env.h"
 
 #include <stdlib.h>

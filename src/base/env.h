@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The world outside: clock, UUIDs, environment variables, cancellation. Behind one struct, so that tests are deterministic.
- * Threads: a tg_env is immutable after set-up but for the cancel flag, which may be set from a signal handler.
+ * The world outside: clock, UUIDs, environment variables, cancellation. Behind one struct, so that
+ * tests are deterministic.
+ * Threads: a tg_env is immutable after set-up but for the cancel flag, which may be set from a
+ * signal handler.
  */
 #ifndef TG_BASE_ENV_H
 #define TG_BASE_ENV_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors: the class table, setting and adding, places. Printing is in error_print.c, lists of errors in diags.c. */
+/*
+ * Errors: the class table, setting and adding, places. Printing is in error_print.c, lists of
+ * errors in diags.c.
+ */
 #include "base/error.h"
 
 #include <stdio.h>
@@ -55,7 +58,10 @@ tg_error_class tg_error_class_find(tg_str name)
     return TG_E_NONE;
 }
 
-/* What was last set without a tg_error to hold it: the additions that follow in the same statement return it. */
+/*
+ * What was last set without a tg_error to hold it: the additions that follow in the same statement
+ * return it.
+ */
 static _Thread_local tg_code code_without_error = TG_INTERNAL;
 
 /* The texts of a place are const for readers but owned by the error. */
@@ -158,6 +164,9 @@ tg_code tg_error_set_named(tg_error *err, tg_code code, const char *name, const 
     set_sqlstate(err, own_sqlstate);
     return code;
 }
+
+static void replace_text(char **text, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 
 static void replace_text(char **text, const char *format, va_list args)
 {

@@ -2,11 +2,14 @@
 /*
  * Errors: who failed, why, where, and the way out.
  *
- * A fallible function returns tg_code and takes the caller's tg_error last (may be NULL). Code branches on tg_code or on
- * err->cls, never on text. Every error class is a line of errors.def: name (Spark's condition), SQLSTATE, code, meaning.
- * Messages: lower case, no full stop, name the kind of object and why ("could not" may work later, "cannot" never will);
- * detail and hint are sentences. Spark conditions keep Spark's wording where users search for it.
- * Ownership: a tg_error owns its texts; TG_ERROR_INIT before use, tg_error_dispose at the end. Setting it again replaces it.
+ * A fallible function returns tg_code and takes the caller's tg_error last (may be NULL). Code
+ * branches on tg_code or on err->cls, never on text. Every error class is a line of errors.def:
+ * name (Spark's condition), SQLSTATE, code, meaning.
+ * Messages: lower case, no full stop, name the kind of object and why ("could not" may work later,
+ * "cannot" never will); detail and hint are sentences. Spark conditions keep Spark's wording where
+ * users search for it.
+ * Ownership: a tg_error owns its texts; TG_ERROR_INIT before use, tg_error_dispose at the end.
+ * Setting it again replaces it.
  */
 #ifndef TG_BASE_ERROR_H
 #define TG_BASE_ERROR_H
@@ -47,12 +50,16 @@ tg_code tg_error_class_code(tg_error_class cls);
 /* TG_E_NONE when no class has this name. */
 tg_error_class tg_error_class_find(tg_str name);
 
-/* A place in a text that a user wrote. Lines and columns count from 1, columns in code points; line 0: no place. */
+/*
+ * A place in a text that a user wrote. Lines and columns count from 1, columns in code points; line
+ * 0: no place.
+ */
 typedef struct tg_place {
     const char *file; /* shown name: a path, "-e", "<stdin>"; may be NULL */
     int line, column;
     const char *excerpt; /* the line's text, may be NULL */
-    int excerpt_column; /* column of the excerpt's first character, when a long line was cut; 0 means 1 */
+    /* column of the excerpt's first character, when a long line was cut; 0 means 1 */
+    int excerpt_column;
     int caret_len; /* code points to underline, at least 1 */
 } tg_place;
 
@@ -66,7 +73,10 @@ typedef struct tg_error {
     char *hint;
     char *context;  /* "while planning flow 'sales'": newest first, joined by "; " */
     tg_place place; /* texts owned by this error */
-    /* Byte range in the text being parsed or bound, for those who can turn it into a place; length 0: none. */
+    /*
+     * Byte range in the text being parsed or bound, for those who can turn it into a place; length
+     * 0: none.
+     */
     size_t span_offset, span_len;
     bool has_span;
     const char *c_file;
@@ -100,7 +110,10 @@ tg_code tg_error_hint(tg_error *err, const char *format, ...) __attribute__((for
 tg_code tg_error_context(tg_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 tg_code tg_error_span(tg_error *err, size_t offset, size_t len);
-/* Turns the span into a place in text, which starts at line first_line (1) of file. Does nothing without a span or with a place. */
+/*
+ * Turns the span into a place in text, which starts at line first_line (1) of file. Does nothing
+ * without a span or with a place.
+ */
 void tg_error_locate(tg_error *err, const char *file, tg_str text);
 /* The error's name: dynamic name or class name. */
 const char *tg_error_name(const tg_error *err);
@@ -136,7 +149,10 @@ void tg_error_print(const tg_error *err, tg_buf *out);
 
 #define tg_auto_error __attribute__((cleanup(tg_error_dispose)))
 
-/* Several errors and warnings of one input. Owned by the caller; items live on the heap until dispose. */
+/*
+ * Several errors and warnings of one input. Owned by the caller; items live on the heap until
+ * dispose.
+ */
 typedef struct tg_diags {
     tg_error *items;
     bool *is_warning;
@@ -148,7 +164,10 @@ typedef struct tg_diags {
         0             \
     }
 void tg_diags_dispose(tg_diags *diags);
-/* Moves the error in. count is what is kept: beyond TG_LIMIT_DIAGNOSTICS further ones are dropped, error_count goes on. */
+/*
+ * Moves the error in. count is what is kept: beyond TG_LIMIT_DIAGNOSTICS further ones are dropped,
+ * error_count goes on.
+ */
 void tg_diags_add(tg_diags *diags, tg_error *err);
 void tg_diags_add_warning(tg_diags *diags, tg_error *err);
 /* Copies the first error to err and returns its code; TG_OK when there is none. */

@@ -2,7 +2,10 @@
 /* Errors as text for people: message, place with the line and a caret, detail, hint, context. */
 #include "base/error.h"
 
-/* What a character of the excerpt looks like on a terminal: control characters and broken bytes are made visible. */
+/*
+ * What a character of the excerpt looks like on a terminal: control characters and broken bytes are
+ * made visible.
+ */
 static uint32_t shown(uint32_t code_point)
 {
     bool is_control =
@@ -18,7 +21,10 @@ static void print_excerpt(tg_str excerpt, tg_buf *out)
     }
 }
 
-/* Blanks as wide as the text before the caret; tabs stay tabs, so that they line up whatever their width is. */
+/*
+ * Blanks as wide as the text before the caret; tabs stay tabs, so that they line up whatever their
+ * width is.
+ */
 static void print_caret(const tg_place *place, tg_str excerpt, tg_buf *out)
 {
     int first_column = place->excerpt_column > 0 ? place->excerpt_column : 1;

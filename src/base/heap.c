@@ -2,8 +2,9 @@
 /*
  * The only calls of malloc and realloc in the library.
  *
- * Running out of memory aborts: sizes that come from a file or a peer are checked against limits.def before they get
- * here, so what fails is a small request on a machine that is beyond help.
+ * Running out of memory aborts: sizes that come from a file or a peer are checked against
+ * limits.def before they get here, so what fails is a small request on a machine that is beyond
+ * help.
  */
 #include "base/base_int.h"
 

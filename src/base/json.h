@@ -2,8 +2,8 @@
 /*
  * JSON: writing to a buffer, and reading with yyjson (include <yyjson.h> for the document API).
  *
- * Reading keeps the text of numbers where it matters: parse with TG_JSON_RAW_NUMBERS and read statistics by
- * yyjson_get_raw, never by double (a rounded bound skips files that match).
+ * Reading keeps the text of numbers where it matters: parse with TG_JSON_RAW_NUMBERS and read
+ * statistics by yyjson_get_raw, never by double (a rounded bound skips files that match).
  */
 #ifndef TG_BASE_JSON_H
 #define TG_BASE_JSON_H
@@ -51,10 +51,16 @@ void tg_json_knull(tg_json_out *out, const char *key);
 struct yyjson_doc;
 struct yyjson_val;
 enum { TG_JSON_RAW_NUMBERS = 1 };
-/* Parses one JSON text whose strings stay valid as long as the arena. Depth and errors are checked; err names the byte. */
+/*
+ * Parses one JSON text whose strings stay valid as long as the arena. Depth and errors are checked;
+ * err names the byte.
+ */
 TG_CHECKED tg_code tg_json_parse(tg_str text, int flags, tg_arena *arena,
                                  struct yyjson_val **out_root, tg_error *err);
-/* Members of an object; a missing key, JSON null, or another type gives the default. Strings are borrowed from the document. */
+/*
+ * Members of an object; a missing key, JSON null, or another type gives the default. Strings are
+ * borrowed from the document.
+ */
 tg_str tg_json_get_str(struct yyjson_val *object, const char *key, tg_str fallback);
 int64_t tg_json_get_i64(struct yyjson_val *object, const char *key, int64_t fallback);
 bool tg_json_get_bool(struct yyjson_val *object, const char *key, bool fallback);

@@ -47,7 +47,10 @@ tg_code tg_json_parse(tg_str text, int flags, tg_arena *arena, struct yyjson_val
                      problem.pos, text.len ? problem.msg : "it is empty");
         return tg_error_span(err, problem.pos, 1);
     }
-    /* Each level takes at least one value, so that only documents with many values need the exact count. */
+    /*
+     * Each level takes at least one value, so that only documents with many values need the exact
+     * count.
+     */
     if (yyjson_doc_get_val_count(document) > TG_LIMIT_JSON_DEPTH &&
         depth_of(text) > TG_LIMIT_JSON_DEPTH) {
         yyjson_doc_free(document);

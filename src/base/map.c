@@ -2,8 +2,9 @@
 /*
  * Entries in insertion order, and an open-addressing table of their indexes.
  *
- * A slot holds 0 (never used), SLOT_REMOVED, or index + 1. A removed entry stays in the list, marked, until the list is
- * full; then the live ones move together. The seed differs per process, so that no input can be made to collide.
+ * A slot holds 0 (never used), SLOT_REMOVED, or index + 1. A removed entry stays in the list,
+ * marked, until the list is full; then the live ones move together. The seed differs per process,
+ * so that no input can be made to collide.
  */
 #include "base/map.h"
 
@@ -103,7 +104,10 @@ static void put_slot(tg_map *map, uint64_t hash, size_t index)
     map->slots[i] = (uint32_t)(index + 1);
 }
 
-/* Makes room for one more entry: drops removed ones, and doubles when more than half of the list is live. */
+/*
+ * Makes room for one more entry: drops removed ones, and doubles when more than half of the list is
+ * live.
+ */
 static void grow(tg_map *map)
 {
     size_t capacity = map->entry_capacity ? map->entry_capacity : ENTRIES_MIN;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hash map from strings to pointers. Iterates in insertion order; hashes with a per-process seed.
- * Memory: all in the arena given at init; keys are borrowed (must outlive the map) and never copied.
+ * Memory: all in the arena given at init; keys are borrowed (must outlive the map) and never
+ * copied.
  */
 #ifndef TG_BASE_MAP_H
 #define TG_BASE_MAP_H

@@ -208,7 +208,10 @@ static void make_c_locale(void)
 
 bool tg_str_to_double(tg_str s, double *out)
 {
-    /* strtod follows the locale of the program that uses the library: the decimal point may be a comma there. */
+    /*
+     * strtod follows the locale of the program that uses the library: the decimal point may be a
+     * comma there.
+     */
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, make_c_locale);
     if (!is_decimal_text(s)) {
@@ -282,7 +285,9 @@ tg_str tg_str_nearest(tg_str word, const tg_str *candidates, size_t count)
             continue;
         }
         size_t distance = tg_str_distance(word, candidates[i]);
-        /* A word of one or two letters that shares none with the candidate is no misspelling of it. */
+        /*
+         * A word of one or two letters that shares none with the candidate is no misspelling of it.
+         */
         if (distance > distance_max || distance >= longer) {
             continue;
         }

@@ -2,9 +2,9 @@
 /*
  * Strings: views by value, and growing buffers.
  *
- * A tg_str never owns its bytes and need not end in NUL. Text is valid UTF-8 once it passed tg_utf8_check at the door.
- * Identifiers compare by tg_str_ieq (ASCII fold; other letters compare exactly, which is what Spark's resolver does for
- * all names that users write in practice).
+ * A tg_str never owns its bytes and need not end in NUL. Text is valid UTF-8 once it passed
+ * tg_utf8_check at the door. Identifiers compare by tg_str_ieq (ASCII fold; other letters compare
+ * exactly, which is what Spark's resolver does for all names that users write in practice).
  */
 #ifndef TG_BASE_STR_H
 #define TG_BASE_STR_H
@@ -54,7 +54,10 @@ tg_str tg_str_printf(tg_arena *arena, const char *format, ...)
 bool tg_str_to_i64(tg_str s, int64_t *out);
 bool tg_str_to_double(tg_str s, double *out);
 
-/* Length of the valid UTF-8 prefix: s.len when all is valid (no surrogates, no overlong forms, <= U+10FFFF). */
+/*
+ * Length of the valid UTF-8 prefix: s.len when all is valid (no surrogates, no overlong forms, <=
+ * U+10FFFF).
+ */
 size_t tg_utf8_valid_len(tg_str s);
 /* Decodes the code point at pos, which must be valid; moves pos behind it. */
 uint32_t tg_utf8_next(tg_str s, size_t *pos);
@@ -67,10 +70,16 @@ int tg_utf8_width(uint32_t code_point);
 
 /* Edit distance (optimal string alignment, case folded), for "did you mean". */
 size_t tg_str_distance(tg_str a, tg_str b);
-/* The nearest of the candidates, or an empty string when none is near (distance at most a third of the length, at least 1). */
+/*
+ * The nearest of the candidates, or an empty string when none is near (distance at most a third of
+ * the length, at least 1).
+ */
 tg_str tg_str_nearest(tg_str word, const tg_str *candidates, size_t count);
 
-/* A growing byte buffer on the heap. Initialise with tg_buf_init or {0}; release with tg_buf_dispose. */
+/*
+ * A growing byte buffer on the heap. Initialise with tg_buf_init or {0}; release with
+ * tg_buf_dispose.
+ */
 typedef struct tg_buf {
     char *ptr;
     size_t len;

@@ -2,7 +2,8 @@
 /*
  * Days and civil dates of the proleptic Gregorian calendar, and their texts.
  *
- * Years are counted from March here, so that the leap day is a year's last day; 400 years ("era") have 146,097 days.
+ * Years are counted from March here, so that the leap day is a year's last day; 400 years ("era")
+ * have 146,097 days.
  */
 #include "base/time.h"
 
@@ -50,7 +51,7 @@ bool tg_date_is_valid(int32_t year, int month, int day)
 int64_t tg_us_from_civil(const tg_civil *civil)
 {
     int64_t days = tg_days_from_civil(civil->year, civil->month, civil->day);
-    int64_t seconds = (int64_t)civil->hour * 3600 + civil->minute * 60 + civil->second;
+    int64_t seconds = (int64_t)civil->hour * 3600 + (int64_t)civil->minute * 60 + civil->second;
     return days * TG_US_PER_DAY + seconds * TG_US_PER_SECOND + civil->microsecond;
 }
 

@@ -2,8 +2,9 @@
 /*
  * Civil time: proleptic Gregorian calendar, days and microseconds since 1970-01-01, and time zones.
  *
- * Zones: IANA names from the system's tzdata (TZif files, also future dates by their POSIX footer), "UTC", "Z", and fixed
- * offsets as Spark accepts them ("+02:00", "GMT+2", "UTC-05:30"). Source: Spark's DateTimeUtils.getZoneId.
+ * Zones: IANA names from the system's tzdata (TZif files, also future dates by their POSIX footer),
+ * "UTC", "Z", and fixed offsets as Spark accepts them ("+02:00", "GMT+2", "UTC-05:30"). Source:
+ * Spark's DateTimeUtils.getZoneId.
  */
 #ifndef TG_BASE_TIME_H
 #define TG_BASE_TIME_H
@@ -38,19 +39,26 @@ const tg_zone *tg_zone_utc(void);
 tg_str tg_zone_name(const tg_zone *zone);
 /* Offset from UTC in seconds at an instant (microseconds since the epoch). */
 int32_t tg_zone_offset_at(const tg_zone *zone, int64_t us);
-/* Local to instant, Java's rule: in a gap the local time is moved forward by the gap's length, in an overlap the earlier offset wins. */
+/*
+ * Local to instant, Java's rule: in a gap the local time is moved forward by the gap's length, in
+ * an overlap the earlier offset wins.
+ */
 int64_t tg_zone_to_us(const tg_zone *zone, int64_t local_us);
 int64_t tg_zone_local_us(const tg_zone *zone, int64_t us);
 
 /* "YYYY-MM-DD" (years beyond 9999 with a sign). */
 tg_str tg_date_text(tg_arena *arena, int64_t days);
-/* "YYYY-MM-DD HH:MM:SS[.ffffff]" of a local time, trailing zeros of the fraction dropped (Spark's cast to string). */
+/*
+ * "YYYY-MM-DD HH:MM:SS[.ffffff]" of a local time, trailing zeros of the fraction dropped (Spark's
+ * cast to string).
+ */
 tg_str tg_local_text(tg_arena *arena, int64_t local_us);
 /* "YYYY-MM-DDTHH:MM:SS.ffffffZ" of an instant, always six digits. */
 tg_str tg_instant_text(tg_arena *arena, int64_t us);
 /*
- * Spark's string to date / timestamp casts (SparkDateTimeUtils): "YYYY", "YYYY-MM", "YYYY-MM-DD", with 'T' or blank and a time
- * of day, an optional zone; blanks at both ends are trimmed. Special words (epoch, now ...) are not accepted here.
+ * Spark's string to date / timestamp casts (SparkDateTimeUtils): "YYYY", "YYYY-MM", "YYYY-MM-DD",
+ * with 'T' or blank and a time of day, an optional zone; blanks at both ends are trimmed. Special
+ * words (epoch, now ...) are not accepted here.
  * has_zone tells whether the text named a zone; without one the result is the local time as if UTC.
  */
 bool tg_date_parse(tg_str text, int64_t *out_days);

@@ -2,9 +2,10 @@
 /*
  * Spark's casts from string to date and timestamp.
  *
- * Source: SparkDateTimeUtils.stringToDate and parseTimestampString. What looks odd is theirs: anything may follow 'T' or a
- * blank in a date, fields have one or two digits, digits of a fraction behind the sixth are dropped, a zone needs seconds
- * before it. Not taken over: a time of day alone, which Spark completes by today's date (there is no clock here).
+ * Source: SparkDateTimeUtils.stringToDate and parseTimestampString. What looks odd is theirs:
+ * anything may follow 'T' or a blank in a date, fields have one or two digits, digits of a fraction
+ * behind the sixth are dropped, a zone needs seconds before it. Not taken over: a time of day
+ * alone, which Spark completes by today's date (there is no clock here).
  */
 #include "base/time.h"
 
@@ -165,7 +166,10 @@ bool tg_timestamp_parse(tg_str text, tg_arena *arena, int64_t *out_us, bool *out
             return false;
         }
     }
-    /* Microseconds in 64 bits reach from year -290308 to 294247; a margin of a year keeps zones out of trouble. */
+    /*
+     * Microseconds in 64 bits reach from year -290308 to 294247; a margin of a year keeps zones out
+     * of trouble.
+     */
     if (!tg_date_is_valid(fields[YEAR], fields[MONTH], fields[DAY]) || fields[YEAR] < -290306 ||
         fields[YEAR] > 294245) {
         return false;

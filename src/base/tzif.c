@@ -2,13 +2,15 @@
 /*
  * TZif files (RFC 8536) and the POSIX TZ string at their end.
  *
- * A version 2 file holds its data twice: with 32-bit times, which are skipped here, and with 64-bit times. Every count
- * and index is checked: the files are not ours.
+ * A version 2 file holds its data twice: with 32-bit times, which are skipped here, and with 64-bit
+ * times. Every count and index is checked: the files are not ours.
  */
 #include "base/zone_int.h"
 
 enum { HEADER_BYTES = 44, TYPE_BYTES = 6, TIME_BYTES = 8, COUNT_MAX = 100000 };
-/* Real offsets stay within 16 hours; wider ones are taken up to a day and a bit, as RFC 8536 says. */
+/*
+ * Real offsets stay within 16 hours; wider ones are taken up to a day and a bit, as RFC 8536 says.
+ */
 enum { OFFSET_MAX = 26 * 3600 };
 
 typedef struct tzif_header {

@@ -14,7 +14,10 @@ static size_t sequence_len(const unsigned char *bytes, size_t available)
     if (first < 0xC2 || first > 0xF4 || available < len) {
         return 0;
     }
-    /* The second byte has a narrower range behind some first bytes: overlong forms, surrogates, the upper end. */
+    /*
+     * The second byte has a narrower range behind some first bytes: overlong forms, surrogates, the
+     * upper end.
+     */
     unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
     unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
     if (bytes[1] < low || bytes[1] > high) {

@@ -2,8 +2,9 @@
 /*
  * Time zones: names, offsets at an instant, local time to instant.
  *
- * Times are whole seconds inside; the microseconds are carried along. A zone is its list of transitions, continued behind
- * the last one by the footer's rule, two transitions a year. A fixed offset is a zone without transitions.
+ * Times are whole seconds inside; the microseconds are carried along. A zone is its list of
+ * transitions, continued behind the last one by the footer's rule, two transitions a year. A fixed
+ * offset is a zone without transitions.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,9 +64,9 @@ static void footer_transitions(const tg_zone_footer *footer, int64_t second,
     int month;
     int day;
     tg_civil_from_days(floor_div(second, SECONDS_PER_DAY), &year, &month, &day);
-    for (int i = 0; i < YEARS_AROUND; i++) {
-        tg_zone_transition start = rule_transition(footer, year - 1 + i, true);
-        tg_zone_transition end = rule_transition(footer, year - 1 + i, false);
+    for (size_t i = 0; i < YEARS_AROUND; i++) {
+        tg_zone_transition start = rule_transition(footer, year - 1 + (int32_t)i, true);
+        tg_zone_transition end = rule_transition(footer, year - 1 + (int32_t)i, false);
         bool is_north = start.at_second < end.at_second;
         out[2 * i] = is_north ? start : end;
         out[2 * i + 1] = is_north ? end : start;
@@ -141,8 +142,11 @@ int64_t tg_zone_local_us(const tg_zone *zone, int64_t us)
 int64_t tg_zone_to_us(const tg_zone *zone, int64_t local_us)
 {
     int64_t local = floor_div(local_us, TG_US_PER_SECOND);
-    /* Walk from an instant that is surely earlier: the first offset under which the local time exists is the earlier one. */
-    int64_t from = local - 2 * SECONDS_PER_DAY;
+    /*
+     * Walk from an instant that is surely earlier: the first offset under which the local time
+     * exists is the earlier one.
+     */
+    int64_t from = local - INT64_C(2) * SECONDS_PER_DAY;
     int32_t offset = offset_at(zone, from);
     tg_zone_transition next;
     while (next_transition(zone, from, &next) && local - offset >= next.at_second) {
@@ -195,8 +199,8 @@ static size_t read_field(tg_str text, size_t *pos, int *out)
 }
 
 /*
- * Java's ZoneOffset.of with Spark's two extensions: +h +hh +hh:mm +hhmm +hh:mm:ss +hhmmss, and +h:mm, +hh:m.
- * Within 18 hours.
+ * Java's ZoneOffset.of with Spark's two extensions: +h +hh +hh:mm +hhmm +hh:mm:ss +hhmmss, and
+ * +h:mm, +hh:m. Within 18 hours.
  */
 static bool parse_offset(tg_str text, int32_t *out)
 {

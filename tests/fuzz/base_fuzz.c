@@ -45,7 +45,8 @@ static void check_times(tg_str text, tg_arena *arena)
     }
     if (tg_timestamp_parse(text, arena, &number, &has_zone)) {
         tg_str written = tg_local_text(arena, number);
-        tg_assert(tg_timestamp_parse(written, arena, &again, &has_zone) && again == number && !has_zone);
+        tg_assert(tg_timestamp_parse(written, arena, &again, &has_zone) && again == number &&
+                  !has_zone);
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a fuzz target over files, without libFuzzer: so each corpus is a regression test under any compiler.
- * usage: fuzz_replay_NAME FILE-OR-FOLDER...
+ * Runs a fuzz target over files, without libFuzzer: so each corpus is a regression test under any
+ * compiler. usage: fuzz_replay_NAME FILE-OR-FOLDER...
  */
 #include <dirent.h>
 #include <stdbool.h>

@@ -124,7 +124,10 @@ static void points_at_the_place(void **state)
     assert_printed(TG_S("漢字"), 3, 3, "1:2\n   | 漢字\n   |   ^^\n");
     assert_printed(TG_S("é é x"), 6, 1, "1:5\n   | é é x\n   |     ^\n");
     assert_printed(TG_S("e\xCC\x81 x"), 4, 1, "1:4\n   | e\xCC\x81 x\n   |   ^\n");
-    /* In the middle of a character: its start. Control characters and broken bytes are shown, not sent. */
+    /*
+     * In the middle of a character: its start. Control characters and broken bytes are shown, not
+     * sent.
+     */
     assert_printed(TG_S("漢x"), 1, 1, "1:1\n   | 漢x\n   | ^^\n");
     assert_printed(TG_S("\x1B[31m\xFF x"), 7, 1,
                    "1:8\n   | \xEF\xBF\xBD[31m\xEF\xBF\xBD x\n   |        ^\n");

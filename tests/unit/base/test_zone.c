@@ -189,7 +189,10 @@ static void reads_footers(void **state)
     }
 }
 
-/* Rules of all three kinds and of both halves of the globe, on days that can be checked by a calendar. */
+/*
+ * Rules of all three kinds and of both halves of the globe, on days that can be checked by a
+ * calendar.
+ */
 static void applies_footers(void **state)
 {
     (void)state;
