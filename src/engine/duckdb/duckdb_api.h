@@ -27,8 +27,7 @@
     X(column_logical_type) X(rows_changed) X(fetch_chunk) X(result_get_arrow_options) X(destroy_arrow_options)         \
     X(prepare) X(prepare_error) X(destroy_prepare) X(prepared_statement_column_count)                                  \
     X(prepared_statement_column_name) X(prepared_statement_column_logical_type)                                        \
-    X(pending_prepared) X(pending_prepared_streaming) X(pending_execute_task) X(pending_error) X(destroy_pending)      \
-    X(execute_pending) X(pending_execution_is_finished)                                                                \
+    X(execute_prepared) X(execute_prepared_streaming)                                                                   \
     X(to_arrow_schema) X(data_chunk_to_arrow)                                                                          \
     /* logical types */                                                                                                \
     X(create_logical_type) X(create_list_type) X(create_array_type) X(create_map_type) X(create_struct_type)           \

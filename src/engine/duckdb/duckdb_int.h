@@ -21,9 +21,25 @@ typedef struct tg_duckdb_engine {
     tg_parquet parquet;
     duckdb_database database;    /* NULL until the first call that needs it */
     atomic_bool is_cancelled;    /* set by cancel, cleared when a call starts */
-    pthread_mutex_t running_lock;
-    duckdb_connection running;   /* connection of the call that runs, for cancel; NULL: none */
+    struct tg_duckdb_watcher {   /* a thread that interrupts what runs when it is cancelled; starts with the database */
+        pthread_t thread;
+        pthread_mutex_t lock;
+        pthread_cond_t changed;
+        duckdb_connection running; /* NULL: nothing */
+        bool is_started, is_closing;
+    } watcher;
 } tg_duckdb_engine;
+
+/* ---- watcher.c: cancelling ------------------------------------------------------------------------------------------- */
+
+void tg_duckdb_watcher_init(tg_duckdb_engine *engine);
+TG_CHECKED tg_code tg_duckdb_watcher_start(tg_duckdb_engine *engine, tg_error *err);
+/* Ends the thread; takes one that never started. */
+void tg_duckdb_watcher_stop(tg_duckdb_engine *engine);
+/* What runs from now on. */
+void tg_duckdb_watch(tg_duckdb_engine *engine, duckdb_connection connection);
+/* The connection is done; does nothing when another one is watched. */
+void tg_duckdb_unwatch(tg_duckdb_engine *engine, duckdb_connection connection);
 
 /* ---- session.c: connections and statements --------------------------------------------------------------------------- */
 

@@ -2,19 +2,11 @@
 /* The engine object: its table of functions, its start and end. */
 #include "engine/duckdb/duckdb_int.h"
 
-#include <unistd.h>
-
+/* Only a flag, so that it may be called from anywhere; the watcher acts on it. */
 static void cancel_engine(void *self)
 {
     tg_duckdb_engine *engine = self;
     atomic_store(&engine->is_cancelled, true);
-    /* A call that waits inside DuckDB is told as well. When the lock is taken the call is starting or ending: it sees the flag. */
-    if (pthread_mutex_trylock(&engine->running_lock) == 0) {
-        if (engine->running) {
-            tg_duckdb.interrupt(engine->running);
-        }
-        (void)pthread_mutex_unlock(&engine->running_lock);
-    }
 }
 
 static tg_code remove_tree(const tg_fs *fs, tg_str path, int depth, tg_arena *arena, tg_error *err)
@@ -55,10 +47,10 @@ static tg_code drop_table(void *self, tg_str path, tg_error *err)
 static void close_engine(void *self)
 {
     tg_duckdb_engine *engine = self;
+    tg_duckdb_watcher_stop(engine);
     if (engine->database) {
         tg_duckdb.close(&engine->database);
     }
-    (void)pthread_mutex_destroy(&engine->running_lock);
     tg_arena_free(engine->arena); /* engine lies in it */
 }
 
@@ -73,7 +65,7 @@ tg_engine *tg_engine_duckdb_new(const tg_engine_duckdb_options *options)
     engine->memory_limit = tg_str_copy(arena, options->memory_limit);
     engine->temp_folder = tg_str_copy(arena, options->temp_folder);
     engine->delta = (tg_delta){.fs = engine->fs, .env = engine->env, .parquet = tg_duckdb_parquet, .parquet_self = engine};
-    (void)pthread_mutex_init(&engine->running_lock, NULL);
+    tg_duckdb_watcher_init(engine);
     engine->base = (tg_engine){
         .struct_size = sizeof(tg_engine),
         .name = "duckdb",

@@ -5,11 +5,7 @@
  * Every call has a connection of its own because a stream that is being read must survive the next call, and because the
  * session zone belongs to the call. A connection costs about 0.1 ms.
  */
-#include <time.h>
-
 #include "engine/duckdb/duckdb_int.h"
-
-enum { WAIT_NS = 200 * 1000 }; /* between looks at the worker threads when there is no work for this one */
 
 static tg_code set_option(duckdb_config config, const char *name, const char *value, tg_error *err)
 {
@@ -72,6 +68,11 @@ static tg_code open_database(tg_duckdb_engine *engine, tg_error *err)
     }
     tg_duckdb.destroy_config(&config);
     TG_TRY(code);
+    code = tg_duckdb_watcher_start(engine, err);
+    if (code != TG_OK) {
+        tg_duckdb.close(&database);
+        return code;
+    }
     engine->database = database;
     return TG_OK;
 }
@@ -113,13 +114,6 @@ static tg_code set_zone(tg_duckdb_session *session, const tg_zone *zone, tg_erro
     return tg_duckdb_execute(session, tg_buf_str(&sql), err);
 }
 
-static void set_running(tg_duckdb_engine *engine, duckdb_connection connection)
-{
-    (void)pthread_mutex_lock(&engine->running_lock);
-    engine->running = connection;
-    (void)pthread_mutex_unlock(&engine->running_lock);
-}
-
 tg_code tg_duckdb_session_open(tg_duckdb_engine *engine, const tg_zone *zone, tg_duckdb_session *out_session, tg_error *err)
 {
     bool is_first = !engine->database;
@@ -151,11 +145,7 @@ void tg_duckdb_session_close(tg_duckdb_session *session)
     if (!session->connection) {
         return;
     }
-    (void)pthread_mutex_lock(&session->engine->running_lock);
-    if (session->engine->running == session->connection) {
-        session->engine->running = NULL;
-    }
-    (void)pthread_mutex_unlock(&session->engine->running_lock);
+    tg_duckdb_unwatch(session->engine, session->connection);
     tg_duckdb.disconnect(&session->connection);
 }
 
@@ -189,67 +179,26 @@ tg_code tg_duckdb_prepare(tg_duckdb_session *session, tg_str sql, duckdb_prepare
     return TG_OK;
 }
 
-/* Works on the query with this thread too, until the (first part of the) result is there. */
-static tg_code drive(tg_duckdb_session *session, duckdb_pending_result pending, tg_error *err)
-{
-    for (;;) {
-        if (tg_duckdb_is_cancelled(session->engine)) {
-            tg_duckdb.interrupt(session->connection);
-            TG_FAIL(err, TIDEGATE_CANCELLED, "interrupted");
-        }
-        duckdb_pending_state state = tg_duckdb.pending_execute_task(pending);
-        if (state == DUCKDB_PENDING_ERROR) {
-            const char *message = tg_duckdb.pending_error(pending);
-            return tg_duckdb_error(err, message ? message : "the query failed without a message");
-        }
-        if (tg_duckdb.pending_execution_is_finished(state)) {
-            return TG_OK;
-        }
-        if (state == DUCKDB_PENDING_NO_TASKS_AVAILABLE) {
-            struct timespec pause = {0, WAIT_NS};
-            (void)nanosleep(&pause, NULL);
-        }
-    }
-}
-
-static tg_code run_prepared(tg_duckdb_session *session, duckdb_prepared_statement statement, bool is_streaming,
-                            duckdb_result *out_result, tg_error *err)
-{
-    duckdb_pending_result pending = NULL;
-    duckdb_state state = is_streaming ? tg_duckdb.pending_prepared_streaming(statement, &pending)
-                                      : tg_duckdb.pending_prepared(statement, &pending);
-    tg_code code = TG_OK;
-    if (state != DuckDBSuccess) {
-        const char *message = pending ? tg_duckdb.pending_error(pending) : NULL;
-        code = tg_duckdb_error(err, message ? message : "could not start a query");
-    } else {
-        code = drive(session, pending, err);
-    }
-    if (code == TG_OK) {
-        duckdb_result result;
-        if (tg_duckdb.execute_pending(pending, &result) == DuckDBSuccess) {
-            *out_result = result;
-        } else {
-            const char *message = tg_duckdb.result_error(&result);
-            code = tg_duckdb_error(err, message ? message : "the query failed without a message");
-            tg_duckdb.destroy_result(&result);
-        }
-    }
-    tg_duckdb.destroy_pending(&pending);
-    return code;
-}
-
 tg_code tg_duckdb_run(tg_duckdb_session *session, tg_str sql, bool is_streaming, duckdb_result *out_result, tg_error *err)
 {
+    TG_TRY(tg_duckdb_check_cancelled(session->engine, err));
     duckdb_prepared_statement statement = NULL;
-    set_running(session->engine, session->connection);
-    tg_code code = tg_duckdb_prepare(session, sql, &statement, err);
-    if (code == TG_OK) {
-        code = run_prepared(session, statement, is_streaming, out_result, err);
+    TG_TRY(tg_duckdb_prepare(session, sql, &statement, err));
+    duckdb_result result;
+    tg_duckdb_watch(session->engine, session->connection);
+    duckdb_state state = is_streaming ? tg_duckdb.execute_prepared_streaming(statement, &result)
+                                      : tg_duckdb.execute_prepared(statement, &result);
+    tg_code code = TG_OK;
+    if (state == DuckDBSuccess) {
+        *out_result = result;
+    } else {
+        const char *message = tg_duckdb.result_error(&result);
+        code = tg_duckdb_error(err, message ? message : "the query failed without a message");
+        tg_duckdb.destroy_result(&result);
     }
     tg_duckdb.destroy_prepare(&statement);
-    if (code != TG_OK || !is_streaming) {
-        set_running(session->engine, NULL);
+    if (!is_streaming || code != TG_OK) {
+        tg_duckdb_unwatch(session->engine, session->connection);
     }
     return code;
 }
@@ -265,6 +214,7 @@ tg_code tg_duckdb_execute(tg_duckdb_session *session, tg_str sql, tg_error *err)
 tg_code tg_duckdb_fetch(tg_duckdb_session *session, duckdb_result *result, duckdb_data_chunk *out_chunk, tg_error *err)
 {
     TG_TRY(tg_duckdb_check_cancelled(session->engine, err));
+    tg_duckdb_watch(session->engine, session->connection); /* until the session ends: another one may have run between two chunks */
     duckdb_data_chunk chunk = tg_duckdb.fetch_chunk(*result);
     if (!chunk) {
         const char *message = tg_duckdb.result_error(result);

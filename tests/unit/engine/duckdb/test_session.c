@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sessions, statements, cells and errors, on the real library. */
+#include "engine/duckdb/duckdb_int.h"
+#include "support/test.h"
+
+#include <time.h>
+
+static volatile sig_atomic_t interrupted;
+
+typedef struct fixture {
+    tg_arena *arena;
+    tg_env env;
+    tg_duckdb_engine engine;
+    tg_error error;
+} fixture;
+
+static int setup(void **state)
+{
+    tg_arena *arena = tg_arena_new();
+    fixture *f = TG_NEW(arena, fixture);
+    f->arena = f->engine.arena = arena;
+    f->env = *tg_env_system();
+    f->env.cancelled = &interrupted;
+    interrupted = 0;
+    f->engine.env = &f->env;
+    tg_duckdb_watcher_init(&f->engine);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture *f = *state;
+    tg_duckdb_watcher_stop(&f->engine);
+    if (f->engine.database) {
+        tg_duckdb.close(&f->engine.database);
+    }
+    tg_error_dispose(&f->error);
+    tg_arena_free(f->arena);
+    return 0;
+}
+
+static tg_duckdb_session open_session(fixture *f, const char *zone_name)
+{
+    const tg_zone *zone = NULL;
+    if (zone_name) {
+        assert_ok(tg_zone_load(tg_str_from(zone_name), f->arena, &zone, &f->error), &f->error);
+    }
+    tg_duckdb_session session;
+    assert_ok(tg_duckdb_session_open(&f->engine, zone, &session, &f->error), &f->error);
+    return session;
+}
+
+/* The first cell of a query, which must be a VARCHAR. */
+static tg_str one_text(fixture *f, tg_duckdb_session *session, const char *sql)
+{
+    duckdb_result result;
+    assert_ok(tg_duckdb_run(session, tg_str_from(sql), false, &result, &f->error), &f->error);
+    duckdb_data_chunk chunk;
+    assert_ok(tg_duckdb_fetch(session, &result, &chunk, &f->error), &f->error);
+    assert_non_null(chunk);
+    tg_str text = tg_str_copy(f->arena, tg_duckdb_cell_str(tg_duckdb.data_chunk_get_vector(chunk, 0), 0));
+    tg_duckdb.destroy_data_chunk(&chunk);
+    tg_duckdb.destroy_result(&result);
+    return text;
+}
+
+static void settings(void **state)
+{
+    fixture *f = *state;
+    f->engine.threads = 1;
+    f->engine.memory_limit = TG_S("500MB");
+    tg_duckdb_session session = open_session(f, NULL);
+    assert_str(one_text(f, &session, "SELECT current_setting('TimeZone')"), "UTC");
+    assert_str(one_text(f, &session, "SELECT current_setting('threads')::VARCHAR"), "1");
+    assert_str(one_text(f, &session, "SELECT current_setting('memory_limit')"), "476.8 MiB");
+    assert_str(one_text(f, &session, "SELECT current_setting('autoload_known_extensions')::VARCHAR"), "false");
+    tg_duckdb_session_close(&session);
+}
+
+static void bad_memory_limit(void **state)
+{
+    fixture *f = *state;
+    f->engine.memory_limit = TG_S("much");
+    tg_duckdb_session session;
+    assert_int_equal(tg_duckdb_session_open(&f->engine, NULL, &session, &f->error), TG_INVALID_ARGUMENT);
+    assert_error_class(&f->error, "TIDEGATE_INVALID_SETTING");
+}
+
+static void zones(void **state)
+{
+    fixture *f = *state;
+    static const struct {
+        const char *name, *midnight; /* local time of 2024-01-01T00:00Z */
+    } cases[] = {
+        {"UTC", "2024-01-01 00:00:00"},
+        {"America/New_York", "2023-12-31 19:00:00"},
+        {"Asia/Kolkata", "2024-01-01 05:30:00"},
+        {"+02:00", "2024-01-01 02:00:00"},
+        {"-05:00", "2023-12-31 19:00:00"},
+        {"+00:00", "2024-01-01 00:00:00"},
+    };
+    for (size_t i = 0; i < TG_COUNT(cases); i++) {
+        tg_duckdb_session session = open_session(f, cases[i].name);
+        assert_str(one_text(f, &session, "SELECT (TIMESTAMPTZ '2024-01-01 00:00:00+00')::TIMESTAMP::VARCHAR"), cases[i].midnight);
+        tg_duckdb_session_close(&session);
+    }
+    const tg_zone *zone;
+    tg_duckdb_session session;
+    assert_ok(tg_zone_load(TG_S("+05:30"), f->arena, &zone, &f->error), &f->error);
+    assert_int_equal(tg_duckdb_session_open(&f->engine, zone, &session, &f->error), TG_UNSUPPORTED);
+}
+
+/* A zone is the session's own: sessions at the same time have different ones. */
+static void zones_do_not_leak(void **state)
+{
+    fixture *f = *state;
+    tg_duckdb_session a = open_session(f, "America/New_York");
+    tg_duckdb_session b = open_session(f, NULL);
+    assert_str(one_text(f, &a, "SELECT current_setting('TimeZone')"), "America/New_York");
+    assert_str(one_text(f, &b, "SELECT current_setting('TimeZone')"), "UTC");
+    tg_duckdb_session_close(&a);
+    tg_duckdb_session_close(&b);
+}
+
+static void errors(void **state)
+{
+    fixture *f = *state;
+    static const struct {
+        const char *sql, *name, *part;
+    } cases[] = {
+        {"SELECT error('[TG:DIVIDE_BY_ZERO] division by zero')", "DIVIDE_BY_ZERO", "division by zero"},
+        {"SELECT error('[TG:SPARKS_OWN] odd')", "SPARKS_OWN", "odd"},
+        {"SELECT 'abc'::INTEGER", "CAST_INVALID_INPUT", "'abc' of the type STRING cannot be cast to INT "},
+        {"SELECT range::TINYINT FROM range(300)", "CAST_OVERFLOW", "cannot be cast to TINYINT"},
+        {"SELECT 12345::DECIMAL(4,2)", "NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION", "DECIMAL(4,2)"},
+        {"SELECT 2147483647::INTEGER + range::INTEGER FROM range(2)", "ARITHMETIC_OVERFLOW", "does not fit"},
+        {"SELECT (SELECT range FROM range(2))", "SCALAR_SUBQUERY_TOO_MANY_ROWS", "more than one row"},
+        {"SELECT * FROM read_parquet('/nowhere/x.parquet')", "PATH_NOT_FOUND", "/nowhere/x.parquet"},
+        {"SELECT * FROM read_parquet('/etc/passwd')", "FAILED_READ_FILE.NO_HINT", "Parquet"},
+        {"SELECT nonsense", "TIDEGATE_ENGINE_ERROR", "query engine"},
+    };
+    tg_duckdb_session session = open_session(f, NULL);
+    for (size_t i = 0; i < TG_COUNT(cases); i++) {
+        duckdb_result result;
+        assert_int_not_equal(tg_duckdb_run(&session, tg_str_from(cases[i].sql), false, &result, &f->error), TG_OK);
+        assert_string_equal(tg_error_name(&f->error), cases[i].name);
+        if (!strstr(f->error.message, cases[i].part)) {
+            fail_msg("\"%s\" is not in \"%s\"", cases[i].part, f->error.message);
+        }
+    }
+    tg_duckdb_session_close(&session);
+}
+
+/* A failure that shows only while a stream is read. */
+static void late_error(void **state)
+{
+    fixture *f = *state;
+    tg_duckdb_session session = open_session(f, NULL);
+    duckdb_result result;
+    const char *sql = "SELECT CASE WHEN range = 1500000 THEN error('[TG:DIVIDE_BY_ZERO] division by zero') ELSE range END FROM range(2000000)";
+    assert_ok(tg_duckdb_run(&session, tg_str_from(sql), true, &result, &f->error), &f->error);
+    tg_code code;
+    duckdb_data_chunk chunk = NULL;
+    size_t rows = 0;
+    while ((code = tg_duckdb_fetch(&session, &result, &chunk, &f->error)) == TG_OK && chunk) {
+        rows += (size_t)tg_duckdb.data_chunk_get_size(chunk);
+        tg_duckdb.destroy_data_chunk(&chunk);
+    }
+    assert_int_equal(code, TG_EXECUTION);
+    assert_error_class(&f->error, "DIVIDE_BY_ZERO");
+    assert_true(rows > 0);
+    tg_duckdb.destroy_result(&result);
+    tg_duckdb_session_close(&session);
+}
+
+static const char endless[] = "SELECT count(*) FROM range(1000000) a, range(1000000) b, range(1000) c WHERE a.range + b.range + c.range = -1";
+
+static void *interrupt_soon(void *flag)
+{
+    struct timespec pause = {0, 100 * 1000 * 1000};
+    (void)nanosleep(&pause, NULL);
+    *(volatile sig_atomic_t *)flag = 1;
+    return NULL;
+}
+
+static void cancelled_by_flag(void **state)
+{
+    fixture *f = *state;
+    tg_duckdb_session session = open_session(f, NULL);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, (void *)(uintptr_t)&interrupted), 0);
+    duckdb_result result;
+    assert_int_equal(tg_duckdb_run(&session, TG_S(endless), false, &result, &f->error), TG_CANCELLED);
+    (void)pthread_join(thread, NULL);
+    assert_error_class(&f->error, "TIDEGATE_CANCELLED");
+    interrupted = 0;
+    assert_str(one_text(f, &session, "SELECT 'usable'"), "usable");
+    tg_duckdb_session_close(&session);
+}
+
+static void out_of_memory(void **state)
+{
+    fixture *f = *state;
+    f->engine.memory_limit = TG_S("20MB");
+    tg_duckdb_session session = open_session(f, NULL);
+    duckdb_result result;
+    tg_str sql = TG_S("SELECT len(list(hash(range)::VARCHAR)) FROM range(5000000)"); /* a list cannot spill */
+    assert_int_equal(tg_duckdb_run(&session, sql, false, &result, &f->error), TG_LIMIT);
+    assert_error_class(&f->error, "TIDEGATE_OUT_OF_MEMORY");
+    tg_duckdb_session_close(&session);
+}
+
+static void texts(void **state)
+{
+    fixture *f = *state;
+    tg_auto_buf tg_buf out = TG_BUF_INIT;
+    tg_duckdb_put_ident(&out, TG_S("a\"b"));
+    tg_duckdb_put_string(&out, TG_S("it's"));
+    tg_str paths[] = {TG_S("/x/k=a*b[c]?"), TG_S("/y'z")};
+    tg_duckdb_put_paths(&out, paths, 2);
+    assert_str(tg_buf_str(&out), "\"a\"\"b\"'it''s'['/x/k=a[*]b[[]c][?]', '/y''z']");
+
+    tg_buf_clear(&out);
+    tg_field fields[] = {{.name = TG_S("a"), .type = tg_type_array(f->arena, tg_type_decimal(f->arena, 9, 3), true)},
+                         {.name = TG_S("b c"), .type = tg_type_map(f->arena, tg_type_of(TG_TYPE_STRING), tg_type_of(TG_TYPE_TIMESTAMP), true)}};
+    assert_ok(tg_duckdb_put_type(&out, tg_type_struct(f->arena, fields, 2), &f->error), &f->error);
+    assert_str(tg_buf_str(&out), "STRUCT(\"a\" DECIMAL(9,3)[], \"b c\" MAP(VARCHAR, TIMESTAMP WITH TIME ZONE))");
+    assert_int_equal(tg_duckdb_put_type(&out, tg_type_of(TG_TYPE_VARIANT), &f->error), TG_UNSUPPORTED);
+
+    tg_value instant = tg_value_int(tg_type_of(TG_TYPE_TIMESTAMP), INT64_C(1704067200500000));
+    assert_str(tg_duckdb_value_text(f->arena, instant), "2024-01-01 00:00:00.5+00");
+    assert_str(tg_duckdb_value_text(f->arena, tg_value_bytes(tg_type_of(TG_TYPE_BINARY), TG_S("a\xff"))), "\\x61\\xFF");
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(settings), TEST(bad_memory_limit), TEST(zones), TEST(zones_do_not_leak), TEST(errors),
+        TEST(late_error), TEST(cancelled_by_flag), TEST(out_of_memory), TEST(texts),
+    };
+    return cmocka_run_group_tests_name("session", tests, NULL, NULL);
+}
