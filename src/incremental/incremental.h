@@ -14,6 +14,7 @@
 #include "catalog/catalog.h"
 #include "engine/engine.h"
 #include "program/program.h"
+#include "sql/functions.h"
 
 /* Counts up when a change of tidegate may change the answer of an unchanged query: part of every fingerprint. */
 enum { TG_SEMANTICS_VERSION = 1 };

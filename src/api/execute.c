@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One statement: parse, look up names, run, give rows. Tables are pinned at their newest version once per statement.
+ */
+#include "api/api_int.h"
+
+/* ---- names ------------------------------------------------------------------------------------------------------------ */
+
+/* The value of a constant expression, cast to a type: what stands behind AS OF. */
+static tg_code constant(tg_execution *ex, const tg_expr *expr, const tg_type *type, tg_value *out_value, tg_error *err)
+{
+    tg_expr *arg = tg_arena_memdup(ex->arena, expr, sizeof(*expr));
+    tg_expr cast = {.kind = TG_EXPR_CAST, .span = expr->span, .args = &arg, .arg_count = 1, .type = type};
+    tg_select_item item = {.expr = &cast};
+    tg_select select = {.span = expr->span, .items = &item, .item_count = 1};
+    tg_query_body body = {.kind = TG_BODY_SELECT, .span = expr->span, .select = &select};
+    tg_query query = {.span = expr->span, .body = &body};
+    tg_bind_options options = tg_execution_bind_options(ex, NULL);
+    tg_bound_query bound;
+    TG_TRY(tg_sql_bind_query(&query, &options, ex->arena, &bound, err));
+    const tg_bexpr *folded = tg_sql_fold(bound.rel->exprs[0], ex->api->zone, ex->arena);
+    if (folded->kind != TG_B_LITERAL || folded->literal.is_null) {
+        TG_ERR(err, UNSUPPORTED_FEATURE, "AS OF needs a constant");
+        return tg_error_span(err, expr->span.offset, expr->span.len);
+    }
+    *out_value = folded->literal;
+    return TG_OK;
+}
+
+static tg_code version_of(tg_execution *ex, const tg_relation *relation, const tg_location *location, int64_t *out_version,
+                          tg_error *err)
+{
+    *out_version = -1;
+    const tg_expr *at = relation->version ? relation->version : relation->timestamp;
+    if (!at) {
+        return TG_OK;
+    }
+    if (location->format != TG_FORMAT_DELTA) {
+        TG_FAIL(err, UNSUPPORTED_FEATURE, "time travel needs a Delta table; %.*s is not one", TG_SARG(location->full_name));
+    }
+    tg_value value;
+    TG_TRY(constant(ex, at, tg_type_of(relation->version ? TG_TYPE_BIGINT : TG_TYPE_TIMESTAMP), &value, err));
+    if (relation->version) {
+        *out_version = value.as.i64;
+        return TG_OK;
+    }
+    tg_engine *engine = ex->api->engine;
+    return engine->version_at(engine->self, location->path, value.as.i64 / 1000, out_version, err);
+}
+
+static tg_code describe(tg_execution *ex, const tg_location *location, int64_t version, const tg_table **out_table, tg_error *err)
+{
+    tg_str key = tg_str_printf(ex->arena, "%.*s@%lld", TG_SARG(location->path), (long long)version);
+    *out_table = tg_map_get(&ex->tables, key);
+    if (*out_table) {
+        return TG_OK;
+    }
+    tg_engine *engine = ex->api->engine;
+    TG_TRY(engine->describe(engine->self, location->format, location->path, version, location->options, location->option_count,
+                            location->full_name, ex->arena, out_table, err));
+    tg_map_put(&ex->tables, key, (void *)(uintptr_t)*out_table);
+    return TG_OK;
+}
+
+static tg_code not_found(tg_execution *ex, const tg_name *name, tg_error *err)
+{
+    const tg_map *views = &ex->api->views;
+    tg_str *names = TG_NEW_ARRAY(ex->arena, tg_str, views->used_count);
+    size_t count = 0;
+    for (size_t i = 0; i < views->used_count; i++) {
+        if (!views->entries[i].removed) {
+            names[count++] = views->entries[i].key;
+        }
+    }
+    tg_code code = tg_catalog_not_found(&ex->api->catalog, name, names, count, err);
+    (void)tg_error_span(err, name->span.offset, name->span.len);
+    return code;
+}
+
+static bool is_missing(const tg_location *location, const tg_error *err)
+{
+    return location->format == TG_FORMAT_DELTA && location->is_managed && err->code == TG_NOT_FOUND;
+}
+
+static tg_code resolve(void *self, const tg_relation *relation, tg_arena *arena, tg_resolved *out, tg_error *err)
+{
+    (void)arena;
+    tg_execution *ex = self;
+    *out = (tg_resolved){0};
+    if (relation->name.count == 1) {
+        const tg_temp_view *view = tg_map_get(&ex->api->views, relation->name.parts[0].text);
+        if (view) {
+            *out = (tg_resolved){
+                .view = view->query, .view_name = view->name, .view_text = view->text, .view_file = view->file};
+            return TG_OK;
+        }
+    }
+    tg_location location;
+    TG_TRY(tg_catalog_locate(&ex->api->catalog, &relation->name, ex->arena, &location, err));
+    int64_t version;
+    TG_TRY(version_of(ex, relation, &location, &version, err));
+    tg_auto_error tg_error inner = TG_ERROR_INIT;
+    tg_code code = describe(ex, &location, version, &out->table, &inner);
+    if (code != TG_OK && version < 0 && is_missing(&location, &inner)) {
+        return not_found(ex, &relation->name, err);
+    }
+    if (code != TG_OK && err) {
+        tg_error_move(err, &inner);
+    }
+    return code;
+}
+
+tg_bind_options tg_execution_bind_options(tg_execution *ex, tg_resolver *resolver)
+{
+    if (resolver) {
+        *resolver = (tg_resolver){.resolve = resolve, .self = ex};
+    }
+    return (tg_bind_options){.resolver = resolver, .now_us = ex->now_us, .zone = ex->api->zone};
+}
+
+tg_code tg_execution_table(tg_execution *ex, const tg_name *name, const tg_table **out_table, tg_error *err)
+{
+    tg_relation relation = {.kind = TG_REL_TABLE, .name = *name, .span = name->span};
+    tg_resolved resolved;
+    TG_TRY(resolve(ex, &relation, ex->arena, &resolved, err));
+    if (!resolved.table) {
+        TG_ERR(err, UNSUPPORTED_FEATURE, "%.*s is a temporary view, not a table", TG_SARG(resolved.view_name));
+        return tg_error_span(err, name->span.offset, name->span.len);
+    }
+    *out_table = resolved.table;
+    return TG_OK;
+}
+
+tg_code tg_execution_target(tg_execution *ex, const tg_name *name, tg_location *out_location, tg_table_facts *out_facts, tg_error *err)
+{
+    TG_TRY(tg_catalog_locate(&ex->api->catalog, name, ex->arena, out_location, err));
+    if (out_location->format != TG_FORMAT_DELTA) {
+        TG_FAIL(err, UNSUPPORTED_FEATURE, "%.*s cannot be written: only Delta tables can", TG_SARG(out_location->full_name));
+    }
+    tg_engine *engine = ex->api->engine;
+    TG_TRY(engine->table_facts(engine->self, out_location->path, ex->arena, out_facts, err));
+    return TG_OK;
+}
+
+/* ---- programs --------------------------------------------------------------------------------------------------------- */
+
+tg_code tg_api_run_program(tg_execution *ex, tg_program_maker make, void *self, tg_run_result *out_run, tg_error *err)
+{
+    tg_engine *engine = ex->api->engine;
+    for (int attempt = 1;; attempt++) {
+        const tg_program *program;
+        TG_TRY(make(ex, self, &program, err));
+        tg_code code = engine->run(engine->self, program, /* hooks= */ NULL, ex->arena, out_run, err);
+        if (code != TG_CONFLICT || attempt == TG_LIMIT_COMMIT_ATTEMPTS || tg_env_is_cancelled(&ex->api->own_env)) {
+            return code;
+        }
+        if (err) {
+            tg_error_clear(err);
+        }
+        tg_map_init(&ex->tables, ex->arena); /* sources are read again at their newest versions */
+    }
+}
+
+/* ---- statements ------------------------------------------------------------------------------------------------------- */
+
+void tg_execution_set_rows(tg_execution *ex, const char *const *names, size_t column_count, const tg_value *values, size_t row_count)
+{
+    tg_field *fields = TG_NEW_ARRAY(ex->arena, tg_field, column_count);
+    for (size_t i = 0; i < column_count; i++) {
+        fields[i] = (tg_field){.name = tg_str_from(names[i]), .type = tg_type_of(TG_TYPE_STRING), .nullable = true};
+    }
+    ex->result->schema = (tg_schema){.fields = fields, .count = column_count};
+    ex->result->values = values;
+    ex->result->row_count = row_count;
+}
+
+static tg_code refuse(const tg_stmt *stmt, tg_error *err)
+{
+    tg_str words = stmt->text;
+    size_t end = 0;
+    for (int word = 0; end < words.len && word < 3; end++) {
+        word += words.ptr[end] == ' ' || words.ptr[end] == '\n';
+    }
+    words = tg_str_trim(tg_str_sub(words, 0, end));
+    TG_ERR(err, UNSUPPORTED_FEATURE, "the statement %.*s ... is not available in this release", TG_SARG(words));
+    return tg_error_span(err, stmt->span.offset, words.len);
+}
+
+static tg_code pipeline_only(const tg_stmt *stmt, tg_error *err)
+{
+    (void)refuse(stmt, err);
+    return tg_error_hint(err, "Put it into a .sql file of a pipeline (tidegate init --name NAME makes one) and use tidegate run.");
+}
+
+static tg_code dispatch(tg_execution *ex, tg_error *err)
+{
+    switch (ex->stmt->kind) {
+    case TG_STMT_QUERY:
+    case TG_STMT_EXPLAIN:
+        return tg_api_run_query(ex, err);
+    case TG_STMT_CREATE_VIEW:
+    case TG_STMT_CREATE_TABLE:
+    case TG_STMT_CREATE_SCHEMA:
+    case TG_STMT_DROP:
+    case TG_STMT_SET:
+    case TG_STMT_USE_CATALOG:
+    case TG_STMT_USE_SCHEMA:
+        return tg_api_run_ddl(ex, err);
+    case TG_STMT_INSERT:
+    case TG_STMT_DELETE:
+        return tg_api_run_dml(ex, err);
+    case TG_STMT_SHOW_TABLES:
+    case TG_STMT_SHOW_SCHEMAS:
+    case TG_STMT_SHOW_COLUMNS:
+    case TG_STMT_SHOW_TBLPROPERTIES:
+    case TG_STMT_SHOW_CREATE_TABLE:
+    case TG_STMT_SHOW_PARTITIONS:
+    case TG_STMT_DESCRIBE:
+        return tg_api_run_show(ex, err);
+    case TG_STMT_CREATE_STREAMING_TABLE:
+    case TG_STMT_CREATE_MATERIALIZED_VIEW:
+    case TG_STMT_CREATE_FLOW:
+    case TG_STMT_REFRESH:
+        return pipeline_only(ex->stmt, err);
+    case TG_STMT_UPDATE:
+    case TG_STMT_MERGE:
+    case TG_STMT_ALTER:
+    case TG_STMT_RESTORE:
+    case TG_STMT_OPTIMIZE:
+    case TG_STMT_VACUUM:
+    case TG_STMT_OTHER:
+        return refuse(ex->stmt, err);
+    }
+    TG_FAIL(err, INTERNAL_ERROR, "unknown kind of statement");
+}
+
+static tg_code run(tg_api *api, tg_str text, const char *file, tg_result *result, tg_error *err)
+{
+    tg_execution ex = {.api = api, .arena = result->arena, .file = file, .result = result};
+    ex.now_us = api->has_now ? api->now_us : api->env->now_us(api->env->self);
+    tg_map_init(&ex.tables, result->arena);
+    tg_stmt *stmt;
+    TG_TRY(tg_sql_parse_statement(text, result->arena, &stmt, err));
+    ex.stmt = stmt;
+    return dispatch(&ex, err);
+}
+
+tg_code tg_api_execute(tg_api *api, tg_str text, const char *file, tg_str source, size_t offset, tg_result **out_result, tg_error *err)
+{
+    tg_auto_error tg_error own = TG_ERROR_INIT;
+    err = err ? err : &own;
+    tg_arena *arena = tg_arena_new();
+    tg_result *result = TG_NEW(arena, tg_result);
+    result->api = api;
+    result->arena = arena;
+    result->affected_rows = -1;
+    result->batch_row = -1;
+    tg_code code = run(api, text, file, result, err);
+    if (code != TG_OK) {
+        if (err->has_span && !err->place.line) {
+            err->span_offset += offset;
+            tg_error_locate(err, file, source);
+        }
+        tg_result_close(result);
+        return code;
+    }
+    *out_result = result;
+    return TG_OK;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------------- */
+
+static tg_code next_batch(tg_result *result, bool *out_has_row, tg_error *err)
+{
+    tg_engine *engine = result->api->engine;
+    for (;;) {
+        if (result->batch.release) {
+            result->batch.release(&result->batch);
+        }
+        memset(&result->batch, 0, sizeof(result->batch));
+        if (result->stream.get_next(&result->stream, &result->batch) != 0) {
+            return engine->fetch_error(engine->self, &result->stream, err);
+        }
+        if (!result->batch.release) {
+            *out_has_row = false;
+            return TG_OK;
+        }
+        if (result->batch.length > 0) {
+            result->batch_row = 0;
+            *out_has_row = true;
+            return TG_OK;
+        }
+    }
+}
+
+tg_code tg_result_next(tg_result *result, bool *out_has_row, tg_error *err)
+{
+    if (!result->stream.release) {
+        *out_has_row = result->next_row < result->row_count;
+        result->next_row += *out_has_row;
+        return TG_OK;
+    }
+    if (result->batch.release && result->batch_row + 1 < result->batch.length) {
+        result->batch_row++;
+        *out_has_row = true;
+        return TG_OK;
+    }
+    return next_batch(result, out_has_row, err);
+}
+
+static const tg_value *own_cell(const tg_result *result, size_t column)
+{
+    return &result->values[(result->next_row - 1) * result->schema.count + column];
+}
+
+void tg_result_cell_json(tg_result *result, size_t column, tg_buf *out)
+{
+    tg_auto_arena tg_arena *scratch = tg_arena_new();
+    if (result->stream.release) {
+        tg_arrow_cell_json(result->batch.children[column], result->arrow_schema.children[column],
+                           result->schema.fields[column].type, result->batch_row, scratch, out);
+    } else {
+        tg_value_json(*own_cell(result, column), scratch, out);
+    }
+}
+
+bool tg_result_cell_text(tg_result *result, size_t column, tg_buf *out)
+{
+    tg_auto_arena tg_arena *scratch = tg_arena_new();
+    if (result->stream.release) {
+        return tg_arrow_cell_text(result->batch.children[column], result->arrow_schema.children[column],
+                                  result->schema.fields[column].type, result->batch_row, result->api->zone, scratch, out);
+    }
+    return tg_value_text(*own_cell(result, column), result->api->zone, scratch, out);
+}
+
+void tg_result_close(tg_result *result)
+{
+    if (!result) {
+        return;
+    }
+    if (result->batch.release) {
+        result->batch.release(&result->batch);
+    }
+    if (result->arrow_schema.release) {
+        result->arrow_schema.release(&result->arrow_schema);
+    }
+    if (result->stream.release) {
+        result->stream.release(&result->stream);
+    }
+    tg_arena_free(result->arena);
+}

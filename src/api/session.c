@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sessions: where names point, which clock and zone hold, which engine runs. Opening one loads no engine library.
+ */
+#include "api/api_int.h"
+#include "tidegate/tidegate.h"
+
+static tg_code load_spec(const tg_api_options *options, tg_api *api, tg_diags *diags)
+{
+    if (options->warehouse.len > 0) {
+        return TG_OK;
+    }
+    if (options->spec.len == 0 && !options->find_spec) {
+        return TG_OK;
+    }
+    if (options->spec.len > 0 || options->need_spec) {
+        return tg_spec_load(api->fs, options->spec, options->folder, api->arena, &api->spec, diags);
+    }
+    tg_diags quiet = TG_DIAGS_INIT;
+    tg_code code = tg_spec_load(api->fs, TG_S(""), options->folder, api->arena, &api->spec, &quiet);
+    bool is_missing = code != TG_OK && quiet.count > 0 && quiet.items[0].cls == TG_E_PIPELINE_SPEC_FILE_NOT_FOUND;
+    if (!is_missing) {
+        for (size_t i = 0; i < quiet.count; i++) {
+            (quiet.is_warning[i] ? tg_diags_add_warning : tg_diags_add)(diags, &quiet.items[i]);
+        }
+    }
+    tg_diags_dispose(&quiet);
+    return is_missing ? TG_OK : code;
+}
+
+static tg_code set_up_catalog(const tg_api_options *options, tg_api *api, tg_error *err)
+{
+    if (api->spec) {
+        api->catalog = tg_spec_catalog(api->spec, api->fs);
+    } else {
+        tg_str warehouse = options->warehouse.len ? options->warehouse : TG_S("warehouse");
+        api->catalog = (tg_catalog){.fs = api->fs,
+                                    .base_folder = tg_str_copy(api->arena, options->folder),
+                                    .current_catalog = TG_S("main"),
+                                    .current_schema = TG_S("default")};
+        TG_TRY(tg_path_resolve(warehouse, options->folder, api->arena, &api->catalog.warehouse, err));
+    }
+    if (options->catalog.len) {
+        api->catalog.current_catalog = tg_str_copy(api->arena, options->catalog);
+    }
+    if (options->schema.len) {
+        api->catalog.current_schema = tg_str_copy(api->arena, options->schema);
+    }
+    return TG_OK;
+}
+
+static tg_code set_up_time(const tg_api_options *options, tg_api *api, tg_error *err)
+{
+    tg_str zone = options->timezone;
+    if (zone.len == 0) {
+        zone = api->spec ? api->spec->timezone : TG_S("UTC");
+    }
+    TG_TRY(tg_zone_load(zone, api->arena, &api->zone, err));
+    api->zone_text = tg_str_copy(api->arena, options->timezone);
+    api->now_text = tg_str_copy(api->arena, options->now);
+    if (options->now.len > 0) {
+        TG_TRY(tg_clock_parse(options->now, api->zone, api->arena, &api->now_us, err));
+        api->has_now = true;
+    }
+    return TG_OK;
+}
+
+static void set_up_engine(tg_api *api)
+{
+    tg_engine_duckdb_options options = {.env = &api->own_env, .fs = api->fs};
+    if (api->spec) {
+        options.threads = (int)api->spec->threads;
+        options.memory_limit = api->spec->memory_limit;
+    }
+    api->engine = tg_engine_duckdb_new(&options);
+}
+
+tg_code tg_api_open(const tg_api_options *options, tg_api **out_api, tg_diags *diags)
+{
+    tg_arena *arena = tg_arena_new();
+    tg_api *api = TG_NEW(arena, tg_api);
+    api->arena = arena;
+    api->fs = options->fs ? options->fs : tg_fs_local();
+    api->env = options->env ? options->env : tg_env_system();
+    api->own_env = *api->env;
+    if (!api->own_env.cancelled) {
+        api->own_env.cancelled = &api->cancelled;
+    }
+    tg_map_init_ignore_case(&api->views, arena);
+    tg_error err = TG_ERROR_INIT;
+    tg_code code = load_spec(options, api, diags);
+    if (code == TG_OK) {
+        code = set_up_catalog(options, api, &err);
+    }
+    if (code == TG_OK) {
+        code = set_up_time(options, api, &err);
+    }
+    if (code != TG_OK) {
+        if (tg_error_is_set(&err)) {
+            tg_diags_add(diags, &err);
+        }
+        tg_error_dispose(&err);
+        tg_arena_free(arena);
+        return code;
+    }
+    set_up_engine(api);
+    *out_api = api;
+    return TG_OK;
+}
+
+void tg_api_close(tg_api *api)
+{
+    if (!api) {
+        return;
+    }
+    api->engine->close(api->engine->self);
+    tg_arena_free(api->arena);
+}
+
+void tg_api_cancel(tg_api *api)
+{
+    *api->own_env.cancelled = 1;
+    api->engine->cancel(api->engine->self);
+}
+
+const tg_spec *tg_api_spec(const tg_api *api)
+{
+    return api->spec;
+}
+
+const tg_zone *tg_api_zone(const tg_api *api)
+{
+    return api->zone;
+}
+
+int tg_api_status(tg_code code, bool nothing_touched)
+{
+    switch (code) {
+    case TG_OK:
+        return TG_STATUS_OK;
+    case TG_GUARD:
+        return TG_STATUS_GUARD;
+    case TG_CANCELLED:
+        return TG_STATUS_CANCELLED;
+    default:
+        return nothing_touched ? TG_STATUS_VALIDATION : TG_STATUS_FAILED;
+    }
+}
+
+int tg_api_update(tg_api *api, const tg_update_options *options, tg_update_result *out_result, tg_diags *diags)
+{
+    const tg_graph *graph;
+    memset(out_result, 0, sizeof(*out_result));
+    tg_update_options with_time = *options;
+    with_time.now = api->now_text;
+    with_time.timezone = api->zone_text;
+    tg_code code = tg_graph_build(api->spec, api->fs, api->arena, &graph, diags);
+    if (code != TG_OK) {
+        return tg_api_status(code, /* nothing_touched= */ true);
+    }
+    tg_update_context context = {.fs = api->fs, .env = &api->own_env, .engine = api->engine};
+    code = tg_update_run(&context, graph, &with_time, api->arena, out_result, diags);
+    if (code != TG_OK) {
+        return tg_api_status(code, out_result->is_validation_failure);
+    }
+    switch (out_result->state) {
+    case TG_UPDATE_COMPLETED:
+        return TG_STATUS_OK;
+    case TG_UPDATE_CANCELED:
+        return TG_STATUS_CANCELLED;
+    default:
+        return TG_STATUS_FAILED;
+    }
+}

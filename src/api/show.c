@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SHOW and DESCRIBE: facts of tables as rows of strings. */
+#include "api/api_int.h"
+
+typedef TG_VEC(tg_value) cells;
+
+static void add(tg_execution *ex, cells *list, tg_str text)
+{
+    TG_VEC_PUSH(ex->arena, list, tg_string_value(text));
+}
+
+static void finish(tg_execution *ex, const char *const *names, size_t columns, const cells *list)
+{
+    tg_execution_set_rows(ex, names, columns, list->items, list->count / columns);
+}
+
+/* SQL's LIKE pattern of SHOW: '*' is any text, '|' separates alternatives. */
+static bool matches(tg_str pattern, tg_str name, tg_arena *arena)
+{
+    if (pattern.len == 0) {
+        return true;
+    }
+    tg_str lower = tg_str_lower(arena, name);
+    for (size_t from = 0; from <= pattern.len;) {
+        size_t bar = tg_str_find(pattern, TG_S("|"), from);
+        size_t to = bar == SIZE_MAX ? pattern.len : bar;
+        if (tg_glob_match_name(tg_str_lower(arena, tg_str_sub(pattern, from, to)), lower)) {
+            return true;
+        }
+        from = to + 1;
+    }
+    return false;
+}
+
+static tg_code show_tables(tg_execution *ex, tg_error *err)
+{
+    static const char *const NAMES[] = {"database", "tableName", "isTemporary"};
+    const tg_catalog *catalog = &ex->api->catalog;
+    const tg_name *name = &ex->stmt->name;
+    tg_str catalog_name = name->count == 2 ? name->parts[0].text : catalog->current_catalog;
+    tg_str schema_name = name->count > 0 ? name->parts[name->count - 1].text : catalog->current_schema;
+    tg_str *tables;
+    size_t count;
+    TG_TRY(tg_catalog_tables(catalog, catalog_name, schema_name, ex->arena, &tables, &count, err));
+    cells list = {0};
+    for (size_t i = 0; i < count; i++) {
+        if (matches(ex->stmt->pattern, tables[i], ex->arena)) {
+            add(ex, &list, schema_name);
+            add(ex, &list, tables[i]);
+            add(ex, &list, TG_S("false"));
+        }
+    }
+    for (size_t i = 0; i < ex->api->views.used_count; i++) {
+        const tg_map_entry *entry = &ex->api->views.entries[i];
+        if (!entry->removed && matches(ex->stmt->pattern, entry->key, ex->arena)) {
+            add(ex, &list, TG_S(""));
+            add(ex, &list, entry->key);
+            add(ex, &list, TG_S("true"));
+        }
+    }
+    finish(ex, NAMES, 3, &list);
+    return TG_OK;
+}
+
+static tg_code show_schemas(tg_execution *ex, tg_error *err)
+{
+    static const char *const NAMES[] = {"namespace"};
+    const tg_name *name = &ex->stmt->name;
+    tg_str catalog_name = name->count > 0 ? name->parts[0].text : ex->api->catalog.current_catalog;
+    tg_str *schemas;
+    size_t count;
+    TG_TRY(tg_catalog_schemas(&ex->api->catalog, catalog_name, ex->arena, &schemas, &count, err));
+    cells list = {0};
+    for (size_t i = 0; i < count; i++) {
+        if (matches(ex->stmt->pattern, schemas[i], ex->arena)) {
+            add(ex, &list, schemas[i]);
+        }
+    }
+    finish(ex, NAMES, 1, &list);
+    return TG_OK;
+}
+
+static tg_code show_columns(tg_execution *ex, tg_error *err)
+{
+    static const char *const NAMES[] = {"col_name"};
+    const tg_table *table;
+    TG_TRY(tg_execution_table(ex, &ex->stmt->name, &table, err));
+    cells list = {0};
+    for (size_t i = 0; i < table->schema.count; i++) {
+        add(ex, &list, table->schema.fields[i].name);
+    }
+    finish(ex, NAMES, 1, &list);
+    return TG_OK;
+}
+
+static tg_code delta_facts(tg_execution *ex, tg_location *out_location, tg_table_facts *out_facts, tg_error *err)
+{
+    TG_TRY(tg_execution_target(ex, &ex->stmt->name, out_location, out_facts, err));
+    if (!out_facts->exists) {
+        (void)tg_catalog_not_found(&ex->api->catalog, &ex->stmt->name, NULL, 0, err);
+        return tg_error_span(err, ex->stmt->name.span.offset, ex->stmt->name.span.len);
+    }
+    return TG_OK;
+}
+
+static tg_code show_properties(tg_execution *ex, tg_error *err)
+{
+    static const char *const NAMES[] = {"key", "value"};
+    tg_location location;
+    tg_table_facts facts;
+    TG_TRY(delta_facts(ex, &location, &facts, err));
+    cells list = {0};
+    for (size_t i = 0; i < facts.property_count; i++) {
+        add(ex, &list, facts.properties[i].key);
+        add(ex, &list, facts.properties[i].value);
+    }
+    finish(ex, NAMES, 2, &list);
+    return TG_OK;
+}
+
+static void add_ident_list(tg_buf *text, const char *words, const tg_str *names, size_t count)
+{
+    if (count == 0) {
+        return;
+    }
+    tg_buf_addf(text, "\n%s (", words);
+    for (size_t i = 0; i < count; i++) {
+        tg_buf_addz(text, i > 0 ? ", " : "");
+        tg_sql_print_ident(names[i], text);
+    }
+    tg_buf_addz(text, ")");
+}
+
+static void add_string(tg_buf *text, tg_str value, tg_arena *arena)
+{
+    tg_buf_adds(text, tg_value_literal(arena, tg_string_value(value)));
+}
+
+static tg_code show_create(tg_execution *ex, tg_error *err)
+{
+    static const char *const NAMES[] = {"createtab_stmt"};
+    tg_location location;
+    tg_table_facts facts;
+    TG_TRY(delta_facts(ex, &location, &facts, err));
+    tg_auto_buf tg_buf text = TG_BUF_INIT;
+    tg_buf_addf(&text, "CREATE TABLE %.*s (", TG_SARG(location.full_name));
+    for (size_t i = 0; i < facts.schema.count; i++) {
+        tg_buf_addz(&text, i > 0 ? ",\n  " : "\n  ");
+        tg_sql_print_ident(facts.schema.fields[i].name, &text);
+        tg_buf_addf(&text, " %.*s", TG_SARG(tg_type_ddl(ex->arena, facts.schema.fields[i].type)));
+        if (facts.schema.fields[i].comment.len > 0) {
+            tg_buf_addz(&text, " COMMENT ");
+            add_string(&text, facts.schema.fields[i].comment, ex->arena);
+        }
+    }
+    tg_buf_addz(&text, "\n)\nUSING DELTA");
+    add_ident_list(&text, "PARTITIONED BY", facts.partition_columns, facts.partition_count);
+    if (facts.comment.len > 0) {
+        tg_buf_addz(&text, "\nCOMMENT ");
+        add_string(&text, facts.comment, ex->arena);
+    }
+    for (size_t i = 0; i < facts.property_count; i++) {
+        tg_buf_addz(&text, i > 0 ? ",\n  " : "\nTBLPROPERTIES (\n  ");
+        add_string(&text, facts.properties[i].key, ex->arena);
+        tg_buf_addz(&text, " = ");
+        add_string(&text, facts.properties[i].value, ex->arena);
+    }
+    tg_buf_addz(&text, facts.property_count > 0 ? "\n)" : "");
+    cells list = {0};
+    add(ex, &list, tg_buf_take(&text, ex->arena));
+    finish(ex, NAMES, 1, &list);
+    return TG_OK;
+}
+
+/* ---- DESCRIBE ------------------------------------------------------------------------------------------------------------ */
+
+static const char *const DESCRIBE_NAMES[] = {"col_name", "data_type", "comment"};
+
+static void add_row(tg_execution *ex, cells *list, tg_str a, tg_str b, tg_str c)
+{
+    add(ex, list, a);
+    add(ex, list, b);
+    TG_VEC_PUSH(ex->arena, list, c.len ? tg_string_value(c) : tg_value_null(tg_type_of(TG_TYPE_STRING)));
+}
+
+static void add_schema(tg_execution *ex, cells *list, tg_schema schema)
+{
+    for (size_t i = 0; i < schema.count; i++) {
+        const tg_field *field = &schema.fields[i];
+        add_row(ex, list, field->name, tg_type_text(ex->arena, field->type), field->comment);
+    }
+}
+
+static tg_code describe_query(tg_execution *ex, const tg_query *query, tg_error *err)
+{
+    tg_resolver resolver;
+    tg_bind_options options = tg_execution_bind_options(ex, &resolver);
+    tg_bound_query bound;
+    TG_TRY(tg_sql_bind_query(query, &options, ex->arena, &bound, err));
+    cells list = {0};
+    for (size_t i = 0; i < bound.rel->column_count; i++) {
+        add_row(ex, &list, bound.rel->columns[i].name, tg_type_text(ex->arena, bound.rel->columns[i].type), TG_S(""));
+    }
+    finish(ex, DESCRIBE_NAMES, 3, &list);
+    return TG_OK;
+}
+
+static tg_code describe_table(tg_execution *ex, tg_error *err)
+{
+    const tg_name *name = &ex->stmt->name;
+    const tg_temp_view *view = name->count == 1 ? tg_map_get(&ex->api->views, name->parts[0].text) : NULL;
+    if (view) {
+        return describe_query(ex, view->query, err);
+    }
+    const tg_table *table;
+    TG_TRY(tg_execution_table(ex, name, &table, err));
+    cells list = {0};
+    add_schema(ex, &list, table->schema);
+    if (table->partition_count > 0) {
+        add_row(ex, &list, TG_S("# Partition Information"), TG_S(""), TG_S(""));
+        for (size_t i = 0; i < table->partition_count; i++) {
+            ptrdiff_t at = tg_schema_find(table->schema, table->partition_columns[i]);
+            add_row(ex, &list, table->partition_columns[i],
+                    at < 0 ? TG_S("") : tg_type_text(ex->arena, table->schema.fields[at].type), TG_S(""));
+        }
+    }
+    if (ex->stmt->describe == TG_DESCRIBE_EXTENDED) {
+        static const char *const FORMATS[] = {[TG_FORMAT_DELTA] = "delta", [TG_FORMAT_PARQUET] = "parquet", [TG_FORMAT_CSV] = "csv", [TG_FORMAT_JSON] = "json"};
+        add_row(ex, &list, TG_S(""), TG_S(""), TG_S(""));
+        add_row(ex, &list, TG_S("# Detailed Table Information"), TG_S(""), TG_S(""));
+        add_row(ex, &list, TG_S("Name"), table->name, TG_S(""));
+        add_row(ex, &list, TG_S("Provider"), tg_str_from(FORMATS[table->format]), TG_S(""));
+        add_row(ex, &list, TG_S("Location"), table->path, TG_S(""));
+        if (table->format == TG_FORMAT_DELTA) {
+            add_row(ex, &list, TG_S("Version"), tg_str_printf(ex->arena, "%lld", (long long)table->version), TG_S(""));
+        }
+    }
+    finish(ex, DESCRIBE_NAMES, 3, &list);
+    return TG_OK;
+}
+
+static tg_code run_describe(tg_execution *ex, tg_error *err)
+{
+    switch (ex->stmt->describe) {
+    case TG_DESCRIBE_TABLE:
+    case TG_DESCRIBE_EXTENDED:
+        return describe_table(ex, err);
+    case TG_DESCRIBE_QUERY:
+        return describe_query(ex, ex->stmt->query, err);
+    case TG_DESCRIBE_DETAIL:
+    case TG_DESCRIBE_HISTORY:
+    case TG_DESCRIBE_FUNCTION:
+        break;
+    }
+    TG_ERR(err, UNSUPPORTED_FEATURE, "this form of DESCRIBE is not available in this release");
+    return tg_error_span(err, ex->stmt->span.offset, ex->stmt->span.len);
+}
+
+tg_code tg_api_run_show(tg_execution *ex, tg_error *err)
+{
+    switch (ex->stmt->kind) {
+    case TG_STMT_SHOW_TABLES:
+        return show_tables(ex, err);
+    case TG_STMT_SHOW_SCHEMAS:
+        return show_schemas(ex, err);
+    case TG_STMT_SHOW_COLUMNS:
+        return show_columns(ex, err);
+    case TG_STMT_SHOW_TBLPROPERTIES:
+        return show_properties(ex, err);
+    case TG_STMT_SHOW_CREATE_TABLE:
+        return show_create(ex, err);
+    case TG_STMT_DESCRIBE:
+        return run_describe(ex, err);
+    default:
+        TG_ERR(err, UNSUPPORTED_FEATURE, "SHOW PARTITIONS is not available in this release");
+        return tg_error_span(err, ex->stmt->span.offset, ex->stmt->span.len);
+    }
+}

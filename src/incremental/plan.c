@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Planning a refresh (rules R1 to R6 of the coverage model, restricted to NO_OP and complete techniques).
+ *
+ * What is proven: the window lies in pieces that have this definition's fingerprint and the pins' identities, and no change after
+ * the state's read version may have touched it. Everything else is recomputed, with the reason named.
+ */
+#include "incremental/incremental_int.h"
+
+/* ---- coverage ------------------------------------------------------------------------------------------------------- */
+
+static bool pins_match(const tg_piece *piece, const tg_pin *pins, size_t pin_count)
+{
+    if (piece->source_count != pin_count) {
+        return false;
+    }
+    for (size_t i = 0; i < pin_count; i++) {
+        bool found = false;
+        for (size_t j = 0; j < piece->source_count && !found; j++) {
+            const tg_source_identity *source = &piece->sources[j];
+            found = tg_str_eq(source->name, pins[i].name) && tg_str_eq(source->path, pins[i].path) &&
+                    source->version == pins[i].version && source->digest.high == pins[i].digest.high &&
+                    source->digest.low == pins[i].digest.low;
+        }
+        if (!found) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Why the window is not covered, in the order in which a user would look for it. */
+typedef struct coverage_test {
+    bool is_covered;
+    const char *issue; /* NULL when covered */
+} coverage_test;
+
+static bool is_state_commit(const tg_refresh_input *input, const tg_commit_fact *commit)
+{
+    return commit->version == input->state.state_version;
+}
+
+static bool is_changed_outside(const tg_refresh_input *input, tg_region window)
+{
+    for (size_t i = 0; i < input->commit_count; i++) {
+        if (!is_state_commit(input, &input->commits[i]) && tg_commit_meets(&input->commits[i], window)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static tg_region covered_region(const tg_refresh_input *input, const tg_flow_state *state, tg_str fingerprint, bool any_source,
+                                tg_arena *arena)
+{
+    tg_region covered = tg_region_none();
+    for (size_t i = 0; i < state->piece_count; i++) {
+        const tg_piece *piece = &state->pieces[i];
+        tg_region region;
+        if (tg_str_eq(piece->fingerprint, fingerprint) && (any_source || pins_match(piece, input->pins, input->pin_count)) &&
+            tg_window_region(piece->where, input->target.schema, input, arena, &region)) {
+            covered = tg_region_or(arena, covered, region);
+        }
+    }
+    return covered;
+}
+
+static coverage_test test_coverage(const tg_refresh_input *input, const tg_flow_state *state, const tg_window *window,
+                                   tg_str fingerprint, tg_arena *arena)
+{
+    if (!tg_str_eq(fingerprint, state->fingerprint)) {
+        return (coverage_test){false, "QUERY_FINGERPRINT_CHANGED"};
+    }
+    if (is_changed_outside(input, window->region)) {
+        return (coverage_test){false, "EXTERNAL_CHANGE_IN_REPLACE_WINDOW"};
+    }
+    if (!window->is_deterministic) {
+        return (coverage_test){false, "REPLACE_WHERE_NOT_DETERMINISTIC"};
+    }
+    if (!state->predicate_is_deterministic) {
+        return (coverage_test){false, "PRIOR_REPLACE_WHERE_NOT_DETERMINISTIC"};
+    }
+    if (tg_region_contains(covered_region(input, state, fingerprint, false, arena), window->region)) {
+        return (coverage_test){true, NULL};
+    }
+    if (tg_region_contains(covered_region(input, state, fingerprint, true, arena), window->region)) {
+        return (coverage_test){false, "DATA_HAS_CHANGED"};
+    }
+    return (coverage_test){false, "STALE_TARGET_DATA_IN_WINDOW"};
+}
+
+/* ---- the target's definition ------------------------------------------------------------------------------------------ */
+
+static const tg_property *find_property(const tg_property *properties, size_t count, tg_str key)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (tg_str_ieq(properties[i].key, key)) {
+            return &properties[i];
+        }
+    }
+    return NULL;
+}
+
+static bool definition_matches_table(const tg_refresh_input *input)
+{
+    for (size_t i = 0; i < input->property_count; i++) {
+        const tg_property *wanted = &input->properties[i];
+        const tg_property *have = find_property(input->target.properties, input->target.property_count, wanted->key);
+        if (!have || !tg_str_eq(have->value, wanted->value)) {
+            return false;
+        }
+    }
+    return input->comment.len == 0 || tg_str_eq(input->comment, input->target.comment);
+}
+
+static void merge_properties(const tg_refresh_input *input, tg_arena *arena, tg_program_target *target)
+{
+    TG_VEC(tg_property) merged = {0};
+    for (size_t i = 0; i < input->target.property_count; i++) {
+        if (!find_property(input->properties, input->property_count, input->target.properties[i].key)) {
+            TG_VEC_PUSH(arena, &merged, input->target.properties[i]);
+        }
+    }
+    for (size_t i = 0; i < input->property_count; i++) {
+        TG_VEC_PUSH(arena, &merged, input->properties[i]);
+    }
+    target->properties = merged.items;
+    target->property_count = merged.count;
+}
+
+/* ---- quick plan ------------------------------------------------------------------------------------------------------- */
+
+static void set_no_op(tg_refresh_plan *plan, const tg_window *window, tg_arena *arena)
+{
+    tg_plan_piece *piece = TG_NEW(arena, tg_plan_piece);
+    *piece = (tg_plan_piece){.where = window->text, .treatment = "NO_OP"};
+    *plan = (tg_refresh_plan){
+        .technique = "NO_OP",
+        .window = window->predicate ? window->text : TG_S(""),
+        .pieces = piece,
+        .piece_count = 1,
+        .advanced = tg_region_none(),
+    };
+}
+
+tg_code tg_plan_quick(const tg_refresh_input *input, tg_arena *arena, bool *out_proven, tg_refresh_plan *out_plan, tg_error *err)
+{
+    (void)err; /* what cannot be proven is left to tg_plan_refresh, which names the errors */
+    *out_proven = false;
+    tg_flow_state state;
+    if (!input->target.exists || !input->state.has_txn || !tg_flow_state_from_json(input->state.state, arena, &state) ||
+        state.query_has_time_function || !tg_str_eq(state.definition, tg_digest_text(arena, input->definition)) ||
+        !definition_matches_table(input)) {
+        return TG_OK;
+    }
+    tg_window window;
+    if (tg_window_bind(input, input->target.schema, arena, &window, NULL) != TG_OK ||
+        !test_coverage(input, &state, &window, state.fingerprint, arena).is_covered) {
+        return TG_OK;
+    }
+    set_no_op(out_plan, &window, arena);
+    *out_proven = true;
+    return TG_OK;
+}
+
+/* ---- full plan -------------------------------------------------------------------------------------------------------- */
+
+/* Declared columns must be the query's: same names, storable types. */
+static tg_code check_declared(const tg_refresh_input *input, tg_schema query, tg_error *err)
+{
+    for (size_t i = 0; i < input->column_count; i++) {
+        const tg_column_def *column = &input->columns[i];
+        ptrdiff_t at = tg_schema_find(query, column->name.text);
+        if (at < 0 || (column->type && !tg_sql_can_store(query.fields[at].type, column->type))) {
+            TG_FAIL(err, USER_SPECIFIED_AND_INFERRED_SCHEMA_NOT_COMPATIBLE,
+                    "the declared columns of %.*s do not fit its query: column `%.*s` %s", TG_SARG(input->target_name),
+                    TG_SARG(column->name.text), at < 0 ? "is not in the query's output" : "has another type there");
+        }
+    }
+    for (size_t i = 0; input->column_count > 0 && i < query.count; i++) {
+        bool is_declared = false;
+        for (size_t j = 0; j < input->column_count && !is_declared; j++) {
+            is_declared = tg_str_ieq(input->columns[j].name.text, query.fields[i].name);
+        }
+        if (!is_declared) {
+            TG_FAIL(err, USER_SPECIFIED_AND_INFERRED_SCHEMA_NOT_COMPATIBLE,
+                    "the declared columns of %.*s do not fit its query: its column `%.*s` is not declared",
+                    TG_SARG(input->target_name), TG_SARG(query.fields[i].name));
+        }
+    }
+    return TG_OK;
+}
+
+static tg_field declared_field(const tg_refresh_input *input, tg_field field)
+{
+    for (size_t i = 0; i < input->column_count; i++) {
+        const tg_column_def *column = &input->columns[i];
+        if (tg_str_ieq(column->name.text, field.name)) {
+            field.name = column->name.text;
+            field.type = column->type ? column->type : field.type;
+            field.comment = column->comment;
+        }
+    }
+    field.nullable = true; /* this release writes no NOT NULL constraint */
+    return field;
+}
+
+/* Design 4.11: new columns are added, dropped ones stay and read NULL, another type is an error. */
+static tg_code evolve_schema(const tg_refresh_input *input, tg_schema query, tg_arena *arena, tg_schema *out_schema,
+                             bool *out_changed, tg_error *err)
+{
+    TG_VEC(tg_field) fields = {0};
+    *out_changed = !input->target.exists;
+    for (size_t i = 0; i < input->target.schema.count; i++) {
+        TG_VEC_PUSH(arena, &fields, input->target.schema.fields[i]);
+    }
+    for (size_t i = 0; i < query.count; i++) {
+        tg_field field = declared_field(input, query.fields[i]);
+        if (field.type->kind == TG_TYPE_VOID) {
+            TG_FAIL(err, DATATYPE_MISMATCH, "column `%.*s` of %.*s has type void: a table cannot hold it",
+                    TG_SARG(field.name), TG_SARG(input->target_name));
+        }
+        ptrdiff_t at = tg_schema_find(input->target.schema, field.name);
+        if (at < 0) {
+            TG_VEC_PUSH(arena, &fields, field);
+            *out_changed = true;
+        } else if (!tg_type_equal(fields.items[at].type, field.type)) {
+            TG_ERR(err, DELTA_FAILED_TO_MERGE_FIELDS, "column `%.*s` of %.*s is %.*s, but the query gives %.*s",
+                   TG_SARG(field.name), TG_SARG(input->target_name),
+                   TG_SARG(tg_type_text(arena, fields.items[at].type)), TG_SARG(tg_type_text(arena, field.type)));
+            return tg_error_hint(err, "Cast the column in the query to the table's type, or give it another name.");
+        }
+    }
+    *out_schema = (tg_schema){.fields = fields.items, .count = fields.count};
+    return TG_OK;
+}
+
+static bool same_partitioning(const tg_refresh_input *input)
+{
+    if (input->partition_count != input->target.partition_count) {
+        return false;
+    }
+    for (size_t i = 0; i < input->partition_count; i++) {
+        if (!tg_str_ieq(input->partition_columns[i], input->target.partition_columns[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static tg_code plan_target(const tg_refresh_input *input, tg_schema query, tg_arena *arena, tg_program_target *target, tg_error *err)
+{
+    bool schema_changed;
+    TG_TRY(check_declared(input, query, err));
+    if (input->target.exists && !same_partitioning(input)) {
+        TG_ERR(err, CANNOT_UPDATE_PARTITION_COLUMNS, "the partition columns of %.*s cannot be changed",
+               TG_SARG(input->target_name));
+        return tg_error_hint(err, "Keep the table's PARTITIONED BY columns, or define the table under a new name.");
+    }
+    TG_TRY(evolve_schema(input, query, arena, &target->schema, &schema_changed, err));
+    target->name = input->target_name;
+    target->path = input->target_path;
+    target->read_version = input->target.exists ? input->target.version : -1;
+    target->table_id = input->target.exists ? input->target.table_id : input->new_table_id;
+    target->partition_columns = input->target.exists ? input->target.partition_columns : input->partition_columns;
+    target->partition_count = input->partition_count;
+    target->comment = input->comment.len ? input->comment : input->target.comment;
+    merge_properties(input, arena, target);
+    target->changes_metadata = schema_changed || !definition_matches_table(input);
+    return TG_OK;
+}
+
+/* The predicate must name columns of the query's output, not only of the table (a dropped column would never match again). */
+static tg_code check_predicate_columns(const tg_refresh_input *input, tg_schema query, tg_arena *arena, tg_error *err)
+{
+    tg_window window;
+    return tg_window_bind(input, query, arena, &window, err);
+}
+
+static tg_str fingerprint_of(const tg_refresh_input *input, const tg_bound_query *query, tg_arena *arena)
+{
+    tg_auto_buf tg_buf text = TG_BUF_INIT;
+    tg_buf_addf(&text, "semantics %d\n", TG_SEMANTICS_VERSION);
+    if (query->uses_zone) {
+        tg_buf_addf(&text, "zone %.*s\n", TG_SARG(tg_zone_name(input->zone)));
+    }
+    for (size_t i = 0; i < query->rel->column_count; i++) {
+        const tg_column *column = &query->rel->columns[i];
+        tg_buf_addf(&text, "%.*s %.*s\n", TG_SARG(column->name), TG_SARG(tg_type_text(arena, column->type)));
+    }
+    tg_sql_canonical_rel(query->rel, &text);
+    return tg_digest_text(arena, tg_digest_of(tg_buf_str(&text)));
+}
+
+static const tg_source_identity *identities(const tg_refresh_input *input, tg_arena *arena)
+{
+    tg_source_identity *sources = TG_NEW_ARRAY(arena, tg_source_identity, input->pin_count);
+    for (size_t i = 0; i < input->pin_count; i++) {
+        sources[i] = (tg_source_identity){.name = input->pins[i].name,
+                                          .path = input->pins[i].path,
+                                          .version = input->pins[i].version,
+                                          .digest = input->pins[i].digest};
+    }
+    return sources;
+}
+
+static tg_flow_state new_state(const tg_refresh_input *input, const tg_bound_query *query, const tg_window *window,
+                               tg_str fingerprint, const char *technique, tg_arena *arena)
+{
+    tg_piece *piece = TG_NEW(arena, tg_piece);
+    *piece = (tg_piece){.where = window->text,
+                        .fingerprint = fingerprint,
+                        .sources = identities(input, arena),
+                        .source_count = input->pin_count,
+                        .clock_us = input->now_us};
+    bool is_stable = window->is_deterministic && query->is_deterministic;
+    return (tg_flow_state){
+        .flow = input->flow_name,
+        .update_id = input->update_id,
+        .technique = tg_str_from(technique),
+        .predicate = window->predicate ? input->predicate_text : TG_S(""),
+        .window = window->text,
+        .zone = tg_zone_name(input->zone),
+        .clock_us = input->now_us,
+        .definition = tg_digest_text(arena, input->definition),
+        .fingerprint = fingerprint,
+        .query_has_time_function = query->has_time_function,
+        .predicate_is_deterministic = window->is_deterministic,
+        .read_version = input->target.exists ? input->target.version : -1,
+        .advanced = window->text,
+        .pieces = piece,
+        .piece_count = is_stable ? 1 : 0, /* rows that would differ next time cover nothing */
+    };
+}
+
+static tg_code build_program(const tg_refresh_input *input, const tg_bound_query *query, const tg_window *window,
+                             const tg_program_target *target, tg_arena *arena, const tg_program **out_program, tg_error *err)
+{
+    tg_rel *rel = query->rel;
+    tg_schema query_schema;
+    TG_TRY(tg_sql_output_schema(rel, arena, &query_schema, err));
+    TG_TRY(tg_sql_project_by_name(rel, target->schema, arena, &rel, err));
+    if (window->predicate) {
+        rel = tg_sql_filter_output(rel, window->predicate, arena);
+    }
+    tg_step *steps = TG_NEW_ARRAY(arena, tg_step, input->pin_count + 2);
+    for (size_t i = 0; i < input->pin_count; i++) {
+        steps[i] = (tg_step){.kind = TG_STEP_PIN, .pin = &input->pins[i]};
+    }
+    steps[input->pin_count] = (tg_step){
+        .kind = TG_STEP_REPLACE, .predicate = window->predicate, .region = window->region, .rel = rel};
+    steps[input->pin_count + 1] = (tg_step){.kind = TG_STEP_COMMIT};
+    tg_property *parameters = TG_NEW_ARRAY(arena, tg_property, 2);
+    parameters[0] = (tg_property){.key = TG_S("mode"), .value = TG_S("Overwrite")};
+    parameters[1] = (tg_property){.key = TG_S("predicate"), .value = window->text};
+    tg_program *program = TG_NEW(arena, tg_program);
+    *program = (tg_program){
+        .target = *target,
+        .steps = steps,
+        .step_count = input->pin_count + 2,
+        .operation = TG_S("WRITE"),
+        .parameters = parameters,
+        .parameter_count = window->predicate ? 2 : 1,
+        .app_id = tg_flow_app_id(arena, target->table_id, input->flow_name),
+        .zone = input->zone,
+        .now_us = input->now_us,
+    };
+    *out_program = program;
+    return TG_OK;
+}
+
+/* A changed property or comment over rows that are up to date: a metadata commit, which keeps the coverage. */
+static const tg_program *metadata_program(const tg_refresh_input *input, const tg_program_target *target, tg_arena *arena)
+{
+    tg_step *step = TG_NEW(arena, tg_step);
+    *step = (tg_step){.kind = TG_STEP_COMMIT};
+    tg_program *program = TG_NEW(arena, tg_program);
+    *program = (tg_program){
+        .target = *target,
+        .steps = step,
+        .step_count = 1,
+        .operation = TG_S("SET TBLPROPERTIES"),
+        .app_id = tg_flow_app_id(arena, target->table_id, input->flow_name),
+        .is_state_only = true,
+        .zone = input->zone,
+        .now_us = input->now_us,
+    };
+    return program;
+}
+
+static void add_issue(tg_refresh_plan *plan, const char *type, const char *sub_type, tg_arena *arena)
+{
+    tg_plan_issue *issues = TG_NEW_ARRAY(arena, tg_plan_issue, plan->issue_count + 1);
+    if (plan->issue_count > 0) {
+        memcpy(issues, plan->issues, plan->issue_count * sizeof(*issues));
+    }
+    issues[plan->issue_count++] = (tg_plan_issue){.issue_type = type, .sub_type = sub_type};
+    plan->issues = issues;
+}
+
+static void add_query_issues(tg_refresh_plan *plan, const tg_refresh_input *input, const tg_bound_query *query, tg_arena *arena)
+{
+    if (!query->is_deterministic) {
+        add_issue(plan, "PLAN_NOT_DETERMINISTIC", "NON_DETERMINISTIC_EXPRESSION", arena);
+    } else if (query->has_time_function) {
+        add_issue(plan, "PLAN_NOT_DETERMINISTIC", "TIME_FUNCTION", arena);
+    }
+    for (size_t i = 0; i < input->pin_count; i++) {
+        if (input->pins[i].version < 0) {
+            add_issue(plan, "INPUT_NOT_IN_DELTA", NULL, arena);
+            return;
+        }
+    }
+}
+
+static coverage_test test_state(const tg_refresh_input *input, const tg_window *window, tg_str fingerprint, tg_arena *arena)
+{
+    tg_flow_state state;
+    if (!input->target.exists || !input->state.has_txn) {
+        return (coverage_test){false, "CHANGE_SET_MISSING"};
+    }
+    if (!tg_flow_state_from_json(input->state.state, arena, &state)) {
+        return (coverage_test){false, input->kind == TG_FLOW_COMPLETE ? "CHANGE_SET_MISSING" : "PRIOR_REPLACE_WHERE_PREDICATE_MISSING"};
+    }
+    coverage_test test = test_coverage(input, &state, window, fingerprint, arena);
+    if (test.issue && input->kind == TG_FLOW_COMPLETE && strcmp(test.issue, "STALE_TARGET_DATA_IN_WINDOW") == 0) {
+        test.issue = "CHANGE_SET_MISSING"; /* a view that recorded no piece: its last answer was not repeatable */
+    }
+    return test;
+}
+
+tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *query, tg_arena *arena, tg_refresh_plan *out_plan, tg_error *err)
+{
+    tg_schema query_schema;
+    TG_TRY(tg_sql_output_schema(query->rel, arena, &query_schema, err));
+    TG_TRY(check_predicate_columns(input, query_schema, arena, err));
+    tg_program_target target = {0};
+    TG_TRY(plan_target(input, query_schema, arena, &target, err));
+    tg_window window;
+    TG_TRY(tg_window_bind(input, target.schema, arena, &window, err));
+
+    tg_str fingerprint = fingerprint_of(input, query, arena);
+    coverage_test test = test_state(input, &window, fingerprint, arena);
+    if (test.is_covered && !target.changes_metadata) {
+        set_no_op(out_plan, &window, arena);
+        return TG_OK;
+    }
+    const char *technique = test.is_covered                     ? "NO_OP"
+                            : input->kind == TG_FLOW_COMPLETE ? "COMPLETE_RECOMPUTE"
+                                                              : "COMPLETE_REPLACE_WHERE";
+    tg_refresh_plan plan = {.technique = technique,
+                            .window = window.predicate ? window.text : TG_S(""),
+                            .advanced = window.region,
+                            .state = new_state(input, query, &window, fingerprint, technique, arena)};
+    tg_plan_piece *piece = TG_NEW(arena, tg_plan_piece);
+    *piece = (tg_plan_piece){.where = window.text, .treatment = test.is_covered ? "NO_OP" : "RECOMPUTE", .reason = test.issue};
+    plan.pieces = piece;
+    plan.piece_count = 1;
+    if (test.is_covered) {
+        plan.advanced = tg_region_none();
+        plan.state.advanced = TG_S("false");
+        plan.program = metadata_program(input, &target, arena);
+    } else {
+        add_issue(&plan, test.issue, NULL, arena);
+        add_query_issues(&plan, input, query, arena);
+        TG_TRY(build_program(input, query, &window, &target, arena, &plan.program, err));
+    }
+    *out_plan = plan;
+    return TG_OK;
+}
+
+tg_code tg_plan_rebase(const tg_refresh_plan *plan, const tg_refresh_input *input, int64_t read_version, const tg_commit_fact *winners,
+                       size_t winner_count, tg_arena *arena, tg_str *out_state, bool *out_rerun, tg_error *err)
+{
+    (void)err;
+    /* A commit without rows advances nothing, but what it records (the window is up to date) must still hold. */
+    tg_region mine = plan->advanced;
+    if (tg_region_is_none(mine) && !tg_window_region(plan->state.window, input->target.schema, input, arena, &mine)) {
+        mine = tg_region_all();
+    }
+    for (size_t i = 0; i < winner_count; i++) {
+        tg_flow_state winner;
+        tg_region advanced;
+        bool meets = tg_commit_meets(&winners[i], mine);
+        if (winners[i].app_id.len > 0) {
+            /* Same flow: its advanced region counts also where it wrote no row; its pieces give way to ours. */
+            bool known = tg_flow_state_from_json(winners[i].state, arena, &winner) &&
+                         tg_window_region(winner.advanced, input->target.schema, input, arena, &advanced);
+            meets = meets || !known || tg_region_meets(advanced, mine);
+        }
+        if (meets) {
+            *out_rerun = true;
+            return TG_OK;
+        }
+    }
+    tg_flow_state state = plan->state;
+    state.read_version = read_version;
+    *out_state = tg_flow_state_to_json(&state, arena);
+    *out_rerun = false;
+    return TG_OK;
+}
+
+/* ---- definitions ------------------------------------------------------------------------------------------------------ */
+
+tg_digest tg_definition_digest(const tg_query *query, const tg_query *const *views, size_t view_count, tg_str zone_name, tg_arena *arena)
+{
+    (void)arena;
+    tg_auto_buf tg_buf text = TG_BUF_INIT;
+    tg_buf_addf(&text, "semantics %d zone %.*s\n", TG_SEMANTICS_VERSION, TG_SARG(zone_name));
+    tg_sql_print_query(query, /* pretty= */ false, &text);
+    for (size_t i = 0; i < view_count; i++) {
+        tg_buf_addc(&text, '\n');
+        tg_sql_print_query(views[i], /* pretty= */ false, &text);
+    }
+    return tg_digest_of(tg_buf_str(&text));
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Windows: the replace predicate of one refresh, bound to the target's columns and folded with the update's clock.
+ */
+#include "incremental/incremental_int.h"
+
+static tg_window everything(void)
+{
+    return (tg_window){.predicate = NULL, .text = TG_S("true"), .region = tg_region_all(), .is_deterministic = true};
+}
+
+tg_code tg_window_bind(const tg_refresh_input *input, tg_schema schema, tg_arena *arena, tg_window *out_window,
+                       tg_error *err)
+{
+    if (input->kind != TG_FLOW_REPLACE_WHERE) {
+        *out_window = everything();
+        return TG_OK;
+    }
+    tg_bind_options options = {.now_us = input->now_us, .zone = input->zone, .in_flow = true};
+    tg_bexpr *bound;
+    bool has_time_function, is_deterministic;
+    TG_TRY(tg_sql_bind_predicate(input->predicate, schema, input->aliases, input->alias_count, &options, arena, &bound,
+                                 &has_time_function, &is_deterministic, err));
+    bound = tg_sql_fold(bound, input->zone, arena);
+    tg_auto_buf tg_buf text = TG_BUF_INIT;
+    tg_sql_print_predicate(bound, schema, &text);
+    *out_window = (tg_window){
+        .predicate = bound,
+        .text = tg_buf_take(&text, arena),
+        .region = tg_sql_region(bound, schema, input->zone, arena),
+        .is_deterministic = is_deterministic,
+    };
+    return TG_OK;
+}
+
+bool tg_window_region(tg_str text, tg_schema schema, const tg_refresh_input *input, tg_arena *arena, tg_region *out_region)
+{
+    if (tg_str_eq(text, TG_S("true"))) {
+        *out_region = tg_region_all();
+        return true;
+    }
+    if (tg_str_eq(text, TG_S("false"))) {
+        *out_region = tg_region_none();
+        return true;
+    }
+    tg_expr *expr;
+    if (tg_sql_parse_expression(text, arena, &expr, NULL) != TG_OK) {
+        return false;
+    }
+    tg_bind_options options = {.now_us = input->now_us, .zone = input->zone, .in_flow = true};
+    tg_bexpr *bound;
+    bool has_time_function, is_deterministic;
+    if (tg_sql_bind_predicate(expr, schema, NULL, 0, &options, arena, &bound, &has_time_function, &is_deterministic,
+                              NULL) != TG_OK ||
+        has_time_function || !is_deterministic) {
+        return false; /* a folded predicate holds neither: this is not one of ours */
+    }
+    *out_region = tg_sql_region(tg_sql_fold(bound, input->zone, arena), schema, input->zone, arena);
+    return true;
+}
+
+bool tg_commit_meets(const tg_commit_fact *commit, tg_region region)
+{
+    if (commit->is_missing || commit->changes_schema) {
+        return true;
+    }
+    return commit->changes_data && tg_region_meets(commit->hull, region);
+}
