@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One refresh: facts, plan, run, and again when the race for a version was lost.
+ *
+ * The plan of the analysis is used when nothing that it read was changed by this update since; otherwise the flow is planned anew
+ * at its turn, with the commits of this update as its pins.
+ */
+#include "pipeline/update_int.h"
+
+#include <time.h>
+
+#include "pipeline/properties.h"
+
+static void dispose_error(void *object)
+{
+    tg_error_dispose(object);
+}
+
+/* ---- facts ---------------------------------------------------------------------------------------------------------- */
+
+static tg_code judge_owner(tg_update *u, const tg_flow_run *run, tg_error *err)
+{
+    const tg_table_facts *facts = &run->target->facts;
+    const tg_dataset *dataset = run->flow->dataset;
+    tg_str owner = tg_property_get(facts->properties, facts->property_count, "tidegate.pipelineId");
+    if (owner.len == 0 || !tg_str_eq(owner, u->result->pipeline_id)) {
+        (void)TG_ERR(err, TIDEGATE_TABLE_NOT_OWNED, "table `%.*s` exists already and %s", TG_SARG(dataset->full_name),
+                     owner.len ? "belongs to another pipeline" : "was not made by this pipeline");
+        (void)tg_error_span(err, dataset->stmt->name.span.offset, dataset->stmt->name.span.len);
+        if (owner.len) {
+            (void)tg_error_detail(err, "Its pipeline has the id %.*s, this one %.*s.", TG_SARG(owner),
+                                  TG_SARG(u->result->pipeline_id.len ? u->result->pipeline_id : TG_S("none yet")));
+        }
+        return tg_error_hint(err, "Choose another name or warehouse, or drop the table; taking it over is not available yet.");
+    }
+    const char *kind = tg_dataset_kind_event_name(dataset->kind);
+    tg_str was = tg_property_get(facts->properties, facts->property_count, "tidegate.datasetKind");
+    if (was.len && !tg_str_eq(was, tg_str_from(kind))) {
+        (void)TG_ERR(err, TIDEGATE_DATASET_KIND_CHANGED, "table `%.*s` was made as a %s and cannot become a %s",
+                     TG_SARG(dataset->full_name),
+                     tg_str_eq(was, TG_S("STREAMING_TABLE")) ? "streaming table" : "materialized view",
+                     tg_dataset_kind_name(dataset->kind));
+        (void)tg_error_span(err, dataset->stmt->name.span.offset, dataset->stmt->name.span.len);
+        return tg_error_hint(err, "Drop the table first, or give the definition another name.");
+    }
+    return TG_OK;
+}
+
+static tg_code check_owner(tg_update *u, const tg_flow_run *run, tg_error *err)
+{
+    const tg_dataset *dataset = run->flow->dataset;
+    tg_code code = run->target->facts.exists ? judge_owner(u, run, err) : TG_OK;
+    if (code != TG_OK) {
+        tg_error_locate(err, dataset->file->shown_name, dataset->file->text); /* not always the flow's file */
+    }
+    return code;
+}
+
+/* State and commits of the target at its facts' version. */
+static tg_code load_state(tg_update *u, tg_flow_run *run, tg_error *err)
+{
+    const tg_engine *engine = u->context->engine;
+    tg_refresh_input *input = &run->input;
+    input->target = run->target->facts;
+    input->state = (tg_state_facts){.state_version = -1};
+    input->commits = NULL;
+    input->commit_count = 0;
+    if (!input->target.exists) {
+        return TG_OK;
+    }
+    tg_str app_id = tg_flow_app_id(u->arena, input->target.table_id, run->flow->full_name);
+    TG_TRY(engine->table_state(engine->self, input->target_path, app_id, input->target.version, u->arena, &input->state, err));
+    int64_t from = tg_plan_read_version(&input->state, u->arena);
+    if (!input->state.has_txn || from < 0 || from >= input->target.version) {
+        return TG_OK;
+    }
+    tg_commit_fact *commits;
+    TG_TRY(engine->commits_since(engine->self, input->target_path, from, input->target.version, app_id, u->zone, u->arena, &commits,
+                                 &input->commit_count, err));
+    input->commits = commits;
+    return TG_OK;
+}
+
+static const tg_property *wanted_properties(tg_update *u, const tg_dataset *dataset, size_t *out_count)
+{
+    tg_property *properties = TG_NEW_ARRAY(u->arena, tg_property, dataset->property_count + 1);
+    memcpy(properties, dataset->properties, dataset->property_count * sizeof(*properties));
+    properties[dataset->property_count] = (tg_property){.key = TG_S("tidegate.pipelineId"), .value = u->result->pipeline_id};
+    *out_count = dataset->property_count + 1;
+    return properties;
+}
+
+static tg_digest digest_definition(tg_update *u, const tg_flow *flow)
+{
+    const tg_query **views = TG_NEW_ARRAY(u->arena, const tg_query *, flow->view_count);
+    for (size_t i = 0; i < flow->view_count; i++) {
+        views[i] = flow->views[i]->stmt->query;
+    }
+    return tg_definition_digest(flow->spec->query, views, flow->view_count, tg_zone_name(u->zone), u->arena);
+}
+
+static void fill_input(tg_update *u, tg_flow_run *run)
+{
+    const tg_flow *flow = run->flow;
+    const tg_dataset *dataset = flow->dataset;
+    char table_id[37];
+    u->context->env->uuid(u->context->env->self, table_id);
+    run->input = (tg_refresh_input){.kind = flow->kind,
+                                    .flow_name = flow->full_name,
+                                    .target_name = dataset->full_name,
+                                    .target_path = dataset->location.path,
+                                    .update_id = u->result->update_id,
+                                    .now_us = u->now_us,
+                                    .zone = u->zone,
+                                    .predicate = flow->spec->predicate,
+                                    .predicate_text = flow->spec->predicate_text,
+                                    .aliases = flow->aliases,
+                                    .alias_count = flow->alias_count,
+                                    .definition = digest_definition(u, flow),
+                                    .partition_columns = dataset->partition_columns,
+                                    .partition_count = dataset->partition_count,
+                                    .comment = dataset->stmt->clauses.comment,
+                                    .columns = dataset->stmt->columns,
+                                    .column_count = dataset->stmt->column_count,
+                                    .new_table_id = tg_str_copy(u->arena, tg_str_from(table_id))};
+    run->input.properties = wanted_properties(u, dataset, &run->input.property_count);
+}
+
+/* ---- planning ------------------------------------------------------------------------------------------------------- */
+
+/* The bound tables carry what the pins lack: the engine reads through them. */
+static void complete_pins(tg_update *u, tg_flow_run *run)
+{
+    tg_pin *pins = tg_arena_memdup(u->arena, run->input.pins, run->input.pin_count * sizeof(*pins));
+    for (size_t i = 0; i < run->input.pin_count; i++) {
+        for (size_t j = 0; j < run->query.table_count; j++) {
+            if (tg_str_eq(pins[i].name, run->query.tables[j]->name)) {
+                pins[i].table = run->query.tables[j];
+            }
+        }
+    }
+    run->input.pins = pins;
+}
+
+static tg_code bind(tg_update *u, tg_flow_run *run, tg_error *err)
+{
+    const tg_resolver resolver = {.resolve = tg_update_resolve, .self = u};
+    const tg_bind_options options = {.resolver = &resolver, .now_us = u->now_us, .zone = u->zone, .in_flow = true};
+    TG_TRY(tg_sql_bind_query(run->flow->spec->query, &options, u->arena, &run->query, err));
+    run->is_bound = true;
+    complete_pins(u, run);
+    return TG_OK;
+}
+
+/* try_quick: the pins are known, so that versions alone may prove that there is nothing to do. */
+static tg_code plan(tg_update *u, tg_flow_run *run, bool try_quick, tg_error *err)
+{
+    run->has_plan = false;
+    if (try_quick) {
+        bool is_proven;
+        TG_TRY(tg_plan_quick(&run->input, u->arena, &is_proven, &run->plan, err));
+        if (is_proven) {
+            run->has_plan = true;
+            return TG_OK;
+        }
+    }
+    if (!run->is_bound) {
+        TG_TRY(bind(u, run, err));
+    }
+    TG_TRY(tg_plan_refresh(&run->input, &run->query, u->arena, &run->plan, err));
+    run->has_plan = true;
+    return TG_OK;
+}
+
+static bool waits_for_upstream(const tg_update *u, const tg_flow *flow)
+{
+    for (size_t i = 0; i < flow->upstream_count; i++) {
+        if (u->targets[flow->upstream[i]->index].will_change) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static tg_code analyse(tg_update *u, tg_flow_run *run, tg_error *err)
+{
+    TG_TRY(tg_update_load_target(u, run->flow->dataset, err));
+    TG_TRY(check_owner(u, run, err));
+    fill_input(u, run);
+    TG_TRY(load_state(u, run, err));
+    TG_TRY(tg_update_collect_pins(u, run, err));
+    bool waits = waits_for_upstream(u, run->flow);
+    TG_TRY(plan(u, run, !waits, err));
+    if (run->plan.program || waits) {
+        run->target->will_change = true;
+        run->target->forecast = run->plan.program ? run->plan.program->target.schema : run->target->facts.schema;
+    }
+    return TG_OK;
+}
+
+/* An input that failed has its own error; errors of its readers would only repeat it. */
+static bool has_failed_input(const tg_update *u, const tg_flow *flow)
+{
+    for (size_t i = 0; i < flow->external_count; i++) {
+        if (u->externals[flow->externals[i]].failure != TG_OK) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < flow->upstream_count; i++) {
+        const tg_flow *writer = flow->upstream[i]->flow;
+        if (u->runs[writer->index].result->status == TG_FLOW_FAILED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void tg_flow_analyse(tg_update *u, tg_flow_run *run)
+{
+    if (has_failed_input(u, run->flow)) {
+        run->result->status = TG_FLOW_FAILED;
+        return;
+    }
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    if (analyse(u, run, &err) == TG_OK) {
+        return;
+    }
+    run->result->status = TG_FLOW_FAILED;
+    (void)tg_error_context(&err, "while analysing flow %.*s", TG_SARG(run->flow->event_name));
+    tg_error_locate(&err, run->flow->file->shown_name, run->flow->file->text);
+    tg_update_event_flow(u, run, TG_FLOW_FAILED, &err);
+    tg_update_fail(u, run->flow->file, &err);
+}
+
+/* ---- running -------------------------------------------------------------------------------------------------------- */
+
+static tg_code before_attempt(void *self, int64_t read_version, const tg_commit_fact *winners, size_t winner_count, tg_arena *arena,
+                              tg_str *out_state, bool *out_rerun, tg_error *err)
+{
+    const tg_flow_run *run = self;
+    return tg_plan_rebase(&run->plan, &run->input, read_version, winners, winner_count, arena, out_state, out_rerun, err);
+}
+
+/* 1 to 2^n milliseconds, at most about a quarter of a second: racing processes fall out of step. */
+static void pause_before_retry(const tg_update *u, int attempt)
+{
+    int64_t ns = u->context->env->monotonic_ns(u->context->env->self);
+    tg_digest digest = tg_digest_of((tg_str){(const char *)&ns, sizeof(ns)});
+    uint64_t limit_ms = UINT64_C(1) << (attempt < 8 ? attempt : 8);
+    uint64_t wait_ms = 1 + digest.low % limit_ms;
+    struct timespec pause = {.tv_sec = 0, .tv_nsec = (long)(wait_ms * 1000000)};
+    (void)nanosleep(&pause, NULL);
+}
+
+/* Plans for what the table is now. Sources stay pinned. */
+static tg_code plan_again(tg_update *u, tg_flow_run *run, tg_error *err)
+{
+    const tg_engine *engine = u->context->engine;
+    TG_TRY(engine->table_facts(engine->self, run->input.target_path, u->arena, &run->target->facts, err));
+    TG_TRY(check_owner(u, run, err));
+    TG_TRY(load_state(u, run, err));
+    return plan(u, run, /* try_quick: */ true, err);
+}
+
+static void keep_counts(tg_flow_result *result, const tg_run_result *run)
+{
+    result->committed_version = run->committed_version;
+    result->output_rows = run->output_rows;
+    result->deleted_rows = run->deleted_rows;
+    result->rows_written = run->rows_written;
+    result->rows_deleted = run->rows_deleted;
+    result->files_added = run->files_added;
+    result->files_removed = run->files_removed;
+    result->source_rows_read = run->source_rows_read;
+}
+
+static tg_code run_program(tg_update *u, tg_flow_run *run, tg_error *err)
+{
+    const tg_engine *engine = u->context->engine;
+    const tg_commit_hooks hooks = {.before_attempt = before_attempt, .self = run};
+    for (int attempt = 0; run->plan.program; attempt++) {
+        tg_run_result counts;
+        tg_code code = engine->run(engine->self, run->plan.program, &hooks, u->arena, &counts, err);
+        if (code == TG_OK) {
+            keep_counts(run->result, &counts);
+            return TG_OK;
+        }
+        bool is_race = code == TG_CONFLICT || (code == TG_ALREADY_EXISTS && run->plan.program->target.read_version < 0);
+        if (!is_race || attempt + 1 >= TG_LIMIT_COMMIT_ATTEMPTS || tg_env_is_cancelled(u->context->env)) {
+            return code;
+        }
+        tg_error_clear(err);
+        pause_before_retry(u, attempt);
+        TG_TRY(plan_again(u, run, err));
+    }
+    return TG_OK;
+}
+
+static void keep_plan(tg_update *u, tg_flow_run *run)
+{
+    tg_flow_result *result = run->result;
+    result->technique = run->plan.technique;
+    result->issues = run->plan.issues;
+    result->issue_count = run->plan.issue_count;
+    result->pieces = run->plan.pieces;
+    result->piece_count = run->plan.piece_count;
+    result->window = run->plan.window;
+    if (u->options->explain && run->plan.program) {
+        tg_auto_buf tg_buf text = TG_BUF_INIT;
+        tg_program_print(run->plan.program, u->arena, &text);
+        result->program = tg_buf_take(&text, u->arena);
+    }
+}
+
+/* Also in the analysis' own words: a plan made before an upstream flow committed is thrown away. */
+static tg_code plan_in_turn(tg_update *u, tg_flow_run *run, tg_error *err)
+{
+    bool is_stale = false;
+    for (size_t i = 0; i < run->flow->upstream_count; i++) {
+        is_stale = is_stale || u->targets[run->flow->upstream[i]->index].will_change;
+    }
+    if (!is_stale) {
+        return TG_OK;
+    }
+    run->is_bound = false;
+    TG_TRY(tg_update_collect_pins(u, run, err));
+    return plan(u, run, /* try_quick: */ true, err);
+}
+
+static tg_code refresh(tg_update *u, tg_flow_run *run, tg_error *err)
+{
+    TG_TRY(plan_in_turn(u, run, err));
+    keep_plan(u, run);
+    tg_update_event_planning(u, run);
+    if (!run->plan.program) {
+        return TG_OK;
+    }
+    tg_update_event_flow(u, run, TG_FLOW_STARTING, NULL);
+    tg_update_event_flow(u, run, TG_FLOW_RUNNING, NULL);
+    tg_update_flush(u);
+    TG_TRY(run_program(u, run, err));
+    keep_plan(u, run);
+    if (run->result->committed_version >= 0) {
+        tg_update_target_changed(run->target, run->result->committed_version);
+    }
+    return TG_OK;
+}
+
+/* A span of a run-time error may point into a view's file; without knowing which, no place is better than a wrong one. */
+static void locate_runtime(const tg_flow *flow, tg_error *err)
+{
+    for (size_t i = 0; i < flow->view_count; i++) {
+        if (flow->views[i]->file != flow->file) {
+            return;
+        }
+    }
+    tg_error_locate(err, flow->file->shown_name, flow->file->text);
+}
+
+void tg_flow_refresh(tg_update *u, tg_flow_run *run)
+{
+    run->started_ns = u->context->env->monotonic_ns(u->context->env->self);
+    tg_update_event_flow(u, run, TG_FLOW_PLANNING, NULL);
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    tg_code code = refresh(u, run, &err);
+    run->result->duration_ms = tg_update_elapsed_ms(u, run->started_ns);
+    if (code == TG_OK) {
+        tg_update_event_flow(u, run, TG_FLOW_COMPLETED, NULL);
+        return;
+    }
+    if (code == TG_CANCELLED) {
+        tg_update_event_flow(u, run, TG_FLOW_STOPPED, NULL);
+        return;
+    }
+    locate_runtime(run->flow, &err);
+    (void)tg_error_context(&err, "while refreshing flow %.*s", TG_SARG(run->flow->event_name));
+    tg_error *kept = TG_NEW(u->arena, tg_error);
+    tg_error_move(kept, &err);
+    tg_arena_defer(u->arena, dispose_error, kept);
+    run->result->error = kept;
+    tg_update_event_flow(u, run, TG_FLOW_FAILED, kept);
+}

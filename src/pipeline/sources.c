@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an update reads. Tables that it does not write are pinned when it starts; a table that it writes is seen by its readers at
+ * its flow's own commit, or at its start version when that flow had nothing to do or was not selected (design 4.2).
+ * Every identity is asked for once per update, every table described once per version.
+ */
+#include "pipeline/update_int.h"
+
+static const tg_engine *engine_of(const tg_update *u)
+{
+    return u->context->engine;
+}
+
+/* ---- externals ------------------------------------------------------------------------------------------------------ */
+
+static tg_code external_not_found(tg_update *u, const tg_external *external, tg_error *err)
+{
+    if (!external->location.is_managed) {
+        (void)tg_error_span(err, external->name->span.offset, external->name->span.len);
+        return err->code; /* a path: the engine's words say what is missing */
+    }
+    TG_VEC(tg_str) names = {0};
+    for (size_t i = 0; i < u->graph->dataset_count; i++) {
+        TG_VEC_PUSH(u->arena, &names, u->graph->datasets[i]->name);
+    }
+    tg_error_clear(err);
+    return tg_catalog_not_found(&u->catalog, external->name, names.items, names.count, err);
+}
+
+static tg_code pin_external(tg_update *u, size_t index, tg_error *err)
+{
+    const tg_external *external = &u->graph->externals[index];
+    tg_source *source = &u->externals[index];
+    const tg_engine *engine = engine_of(u);
+    tg_code code = engine->identity(engine->self, external->location.format, external->location.path, -1, u->arena, &source->pin, err);
+    if (code == TG_NOT_FOUND) {
+        return external_not_found(u, external, err);
+    }
+    if (code != TG_OK) {
+        (void)tg_error_span(err, external->name->span.offset, external->name->span.len);
+        return tg_error_context(err, "while reading %.*s", TG_SARG(external->location.full_name));
+    }
+    source->pin.name = external->location.full_name;
+    source->pin.path = external->location.path;
+    source->pin.table = NULL;
+    source->is_pinned = true;
+    return TG_OK;
+}
+
+void tg_update_pin_externals(tg_update *u)
+{
+    for (size_t i = 0; i < u->graph->flow_count; i++) {
+        const tg_flow *flow = u->graph->flows[i];
+        for (size_t j = 0; u->runs[i].is_selected && j < flow->external_count; j++) {
+            size_t index = flow->externals[j];
+            tg_source *source = &u->externals[index];
+            tg_auto_error tg_error err = TG_ERROR_INIT;
+            if (source->is_pinned || source->failure != TG_OK) {
+                continue;
+            }
+            source->failure = pin_external(u, index, &err);
+            if (source->failure != TG_OK) {
+                tg_update_fail(u, u->graph->externals[index].file, &err);
+            }
+        }
+    }
+}
+
+/* ---- tables of the pipeline ------------------------------------------------------------------------------------------- */
+
+static void see_version(tg_target *target, int64_t version, tg_digest digest, bool is_known)
+{
+    target->as_source.pin.version = version;
+    target->as_source.pin.digest = digest;
+    target->as_source.pin.table = NULL;
+    target->as_source.is_pinned = is_known;
+}
+
+tg_code tg_update_load_target(tg_update *u, const tg_dataset *dataset, tg_error *err)
+{
+    tg_target *target = &u->targets[dataset->index];
+    if (target->has_facts) {
+        return TG_OK;
+    }
+    const tg_engine *engine = engine_of(u);
+    TG_TRY_CTX(engine->table_facts(engine->self, dataset->location.path, u->arena, &target->facts, err), err,
+               "while reading %.*s", TG_SARG(dataset->full_name));
+    target->has_facts = true;
+    target->as_source.pin = (tg_pin){.name = dataset->full_name, .path = dataset->location.path, .version = -1};
+    if (target->facts.exists) {
+        see_version(target, target->facts.version, target->facts.digest, true);
+    }
+    return TG_OK;
+}
+
+void tg_update_target_changed(tg_target *target, int64_t version)
+{
+    see_version(target, version, (tg_digest){0}, false); /* its digest is read when a reader asks */
+}
+
+static tg_code pin_target(tg_update *u, const tg_dataset *dataset, tg_error *err)
+{
+    TG_TRY(tg_update_load_target(u, dataset, err));
+    tg_target *target = &u->targets[dataset->index];
+    if (target->as_source.is_pinned || (u->is_analysing && target->will_change)) {
+        return TG_OK;
+    }
+    if (target->as_source.pin.version < 0) {
+        (void)TG_ERR(err, TABLE_OR_VIEW_NOT_FOUND, "table `%.*s` does not exist yet: its flow has not run", TG_SARG(dataset->full_name));
+        return tg_error_hint(err, "Select `%.*s` too.", TG_SARG(dataset->name));
+    }
+    const tg_engine *engine = engine_of(u);
+    tg_pin pin;
+    TG_TRY_CTX(engine->identity(engine->self, TG_FORMAT_DELTA, dataset->location.path, target->as_source.pin.version, u->arena, &pin, err),
+               err, "while reading %.*s", TG_SARG(dataset->full_name));
+    see_version(target, pin.version, pin.digest, true);
+    return TG_OK;
+}
+
+tg_code tg_update_collect_pins(tg_update *u, tg_flow_run *run, tg_error *err)
+{
+    const tg_flow *flow = run->flow;
+    tg_pin *pins = TG_NEW_ARRAY(u->arena, tg_pin, flow->external_count + flow->upstream_count);
+    size_t count = 0;
+    for (size_t i = 0; i < flow->external_count; i++) {
+        pins[count++] = u->externals[flow->externals[i]].pin;
+    }
+    for (size_t i = 0; i < flow->upstream_count; i++) {
+        TG_TRY(pin_target(u, flow->upstream[i], err));
+        pins[count++] = u->targets[flow->upstream[i]->index].as_source.pin;
+    }
+    run->input.pins = pins;
+    run->input.pin_count = count;
+    return TG_OK;
+}
+
+/* ---- names ---------------------------------------------------------------------------------------------------------- */
+
+static tg_code describe(tg_update *u, const tg_location *location, tg_source *source, const tg_table **out, tg_error *err)
+{
+    if (!source->pin.table) {
+        const tg_engine *engine = engine_of(u);
+        TG_TRY_CTX(engine->describe(engine->self, location->format, location->path, source->pin.version, location->options,
+                                    location->option_count, location->full_name, u->arena, &source->pin.table, err),
+                   err, "while reading %.*s", TG_SARG(location->full_name));
+    }
+    *out = source->pin.table;
+    return TG_OK;
+}
+
+/* A table as it will be: enough to bind against. */
+static const tg_table *forecast_table(tg_update *u, const tg_dataset *dataset)
+{
+    tg_table *table = TG_NEW(u->arena, tg_table);
+    *table = (tg_table){.name = dataset->full_name,
+                        .format = TG_FORMAT_DELTA,
+                        .path = dataset->location.path,
+                        .schema = u->targets[dataset->index].forecast,
+                        .version = -1};
+    return table;
+}
+
+static tg_code resolve_dataset(tg_update *u, const tg_dataset *dataset, tg_resolved *out, tg_error *err)
+{
+    if (dataset->kind == TG_DATASET_TEMPORARY_VIEW) {
+        *out = (tg_resolved){.view = dataset->stmt->query,
+                             .view_name = dataset->full_name,
+                             .view_text = dataset->file->text,
+                             .view_file = dataset->file->shown_name};
+        return TG_OK;
+    }
+    TG_TRY(pin_target(u, dataset, err));
+    tg_target *target = &u->targets[dataset->index];
+    if (u->is_analysing && target->will_change) {
+        *out = (tg_resolved){.table = forecast_table(u, dataset)};
+        return TG_OK;
+    }
+    *out = (tg_resolved){0};
+    return describe(u, &dataset->location, &target->as_source, &out->table, err);
+}
+
+tg_code tg_update_resolve(void *self, const tg_relation *relation, tg_arena *arena, tg_resolved *out, tg_error *err)
+{
+    (void)arena;
+    tg_update *u = self;
+    tg_str key = {(const char *)&relation->name.parts, sizeof(relation->name.parts)};
+    const tg_input *input = tg_map_get(&u->graph->inputs_by_name, key);
+    if (!input) {
+        return tg_catalog_not_found(&u->catalog, &relation->name, NULL, 0, err);
+    }
+    if (input->dataset) {
+        return resolve_dataset(u, input->dataset, out, err);
+    }
+    *out = (tg_resolved){0};
+    return describe(u, &u->graph->externals[input->external].location, &u->externals[input->external], &out->table, err);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One update: clock and zone, selection, pins, analysis of all selected flows, then the flows one after the other in the graph's
+ * order. Nothing is written before the analysis of everything has succeeded, but for the storage folder and the event log.
+ */
+#include "pipeline/update_int.h"
+
+void tg_update_fail(tg_update *u, const tg_source_file *file, tg_error *err)
+{
+    tg_error_locate(err, file->shown_name, file->text);
+    tg_diags_add(u->diags, err);
+}
+
+int64_t tg_update_elapsed_ms(const tg_update *u, int64_t since_ns)
+{
+    return (u->context->env->monotonic_ns(u->context->env->self) - since_ns) / 1000000;
+}
+
+/* ---- setting up ----------------------------------------------------------------------------------------------------- */
+
+static tg_code set_clock(tg_update *u, tg_error *err)
+{
+    tg_str zone = u->options->timezone.len ? u->options->timezone : u->graph->spec->timezone;
+    TG_TRY_CTX(tg_zone_load(zone, u->arena, &u->zone, err), err, "in --timezone");
+    u->now_us = u->context->env->now_us(u->context->env->self);
+    if (u->options->now.len) {
+        TG_TRY_CTX(tg_clock_parse(u->options->now, u->zone, u->arena, &u->now_us, err), err, "in --now");
+    }
+    u->result->now_us = u->now_us;
+    u->result->zone_name = tg_zone_name(u->zone);
+    return TG_OK;
+}
+
+static tg_code open_log(tg_update *u, tg_error *err)
+{
+    const tg_spec *spec = u->graph->spec;
+    const tg_update_context *context = u->context;
+    bool writes = !u->options->is_dry_run;
+    char update_id[37];
+    context->env->uuid(context->env->self, update_id);
+    u->result->update_id = tg_str_copy(u->arena, tg_str_from(update_id));
+    TG_TRY(tg_spec_pipeline_id(spec, context->fs, context->env, writes, u->arena, &u->result->pipeline_id, err));
+    const tg_event_origin origin = {.pipeline_id = u->result->pipeline_id,
+                                    .pipeline_name = spec->name,
+                                    .update_id = u->result->update_id,
+                                    .catalog_name = spec->catalog,
+                                    .schema_name = spec->schema};
+    TG_TRY(tg_eventlog_open(context->fs, context->env, writes ? spec->storage : (tg_str){0}, &origin, u->options->sink, u->arena,
+                            &u->log, err));
+    u->result->event_path = tg_eventlog_path(u->log);
+    return TG_OK;
+}
+
+static void set_up_runs(tg_update *u)
+{
+    const tg_graph *graph = u->graph;
+    u->externals = TG_NEW_ARRAY(u->arena, tg_source, graph->external_count);
+    u->targets = TG_NEW_ARRAY(u->arena, tg_target, graph->dataset_count);
+    u->runs = TG_NEW_ARRAY(u->arena, tg_flow_run, graph->flow_count);
+    u->flow_results = TG_NEW_ARRAY(u->arena, tg_flow_result, graph->flow_count);
+    for (size_t i = 0; i < graph->flow_count; i++) {
+        u->flow_results[i] = (tg_flow_result){.flow = graph->flows[i],
+                                              .status = TG_FLOW_QUEUED,
+                                              .committed_version = -1,
+                                              .output_rows = -1,
+                                              .deleted_rows = -1,
+                                              .source_rows_read = -1};
+        u->runs[i] = (tg_flow_run){.flow = graph->flows[i],
+                                   .target = &u->targets[graph->flows[i]->dataset->index],
+                                   .result = &u->flow_results[i]};
+    }
+    u->result->flows = u->flow_results;
+    u->result->flow_count = graph->flow_count;
+}
+
+static void announce_flows(tg_update *u)
+{
+    for (size_t i = 0; i < u->graph->flow_count; i++) {
+        tg_flow_run *run = &u->runs[i];
+        tg_update_event_flow(u, run, run->is_selected ? TG_FLOW_QUEUED : TG_FLOW_EXCLUDED, NULL);
+    }
+}
+
+/* ---- phases --------------------------------------------------------------------------------------------------------- */
+
+static void analyse(tg_update *u)
+{
+    u->is_analysing = true;
+    tg_update_pin_externals(u);
+    for (size_t i = 0; i < u->graph->flow_count && !tg_env_is_cancelled(u->context->env); i++) {
+        if (u->runs[i].is_selected) {
+            tg_flow_analyse(u, &u->runs[i]);
+        }
+    }
+    u->is_analysing = false;
+}
+
+static bool has_failed_upstream(const tg_update *u, const tg_flow *flow)
+{
+    for (size_t i = 0; i < flow->upstream_count; i++) {
+        tg_flow_status status = u->flow_results[flow->upstream[i]->flow->index].status;
+        if (status == TG_FLOW_FAILED || status == TG_FLOW_SKIPPED || status == TG_FLOW_STOPPED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void run_flows(tg_update *u)
+{
+    for (size_t i = 0; i < u->graph->flow_count; i++) {
+        tg_flow_run *run = &u->runs[i];
+        if (!run->is_selected) {
+            continue;
+        }
+        if (tg_env_is_cancelled(u->context->env)) {
+            tg_update_event_flow(u, run, TG_FLOW_STOPPED, NULL);
+        } else if (has_failed_upstream(u, run->flow)) {
+            tg_update_event_flow(u, run, TG_FLOW_SKIPPED, NULL);
+        } else {
+            tg_flow_refresh(u, run);
+        }
+        tg_update_flush(u);
+    }
+}
+
+/* What a dry run found out: techniques as far as they can be told before anything has run. */
+static void keep_analysis(tg_update *u)
+{
+    for (size_t i = 0; i < u->graph->flow_count; i++) {
+        tg_flow_run *run = &u->runs[i];
+        if (run->is_selected) {
+            run->result->window = run->plan.window;
+            tg_update_event_flow(u, run, TG_FLOW_COMPLETED, NULL);
+        }
+    }
+}
+
+static void finish(tg_update *u)
+{
+    bool is_stopped = tg_env_is_cancelled(u->context->env);
+    const tg_error *first = NULL;
+    for (size_t i = 0; i < u->graph->flow_count; i++) {
+        const tg_flow_result *result = &u->flow_results[i];
+        u->result->failed_count += result->status == TG_FLOW_FAILED;
+        u->result->skipped_count += result->status == TG_FLOW_SKIPPED;
+        is_stopped = is_stopped || result->status == TG_FLOW_STOPPED;
+        first = first ? first : result->error;
+    }
+    tg_update_state state = u->result->failed_count ? TG_UPDATE_FAILED : is_stopped ? TG_UPDATE_CANCELED : TG_UPDATE_COMPLETED;
+    u->result->duration_ms = tg_update_elapsed_ms(u, u->started_ns);
+    tg_update_event_state(u, state, state == TG_UPDATE_FAILED ? first : NULL);
+}
+
+static tg_code end_in_analysis(tg_update *u)
+{
+    tg_auto_error tg_error first = TG_ERROR_INIT;
+    tg_code code = tg_diags_first(u->diags, &first);
+    u->result->is_validation_failure = true;
+    u->result->duration_ms = tg_update_elapsed_ms(u, u->started_ns);
+    tg_update_event_state(u, TG_UPDATE_FAILED, tg_error_is_set(&first) ? &first : NULL);
+    return code;
+}
+
+static tg_code run_phases(tg_update *u)
+{
+    size_t errors = u->diags->error_count;
+    tg_update_event_start(u);
+    tg_update_event_definitions(u);
+    announce_flows(u);
+    tg_update_flush(u);
+    analyse(u);
+    if (u->diags->error_count > errors) {
+        return end_in_analysis(u);
+    }
+    if (u->options->is_dry_run) {
+        keep_analysis(u);
+    } else {
+        tg_update_event_state(u, TG_UPDATE_SETTING_UP_TABLES, NULL);
+        tg_update_event_state(u, TG_UPDATE_RUNNING, NULL);
+        run_flows(u);
+    }
+    finish(u);
+    return TG_OK;
+}
+
+tg_code tg_update_run(const tg_update_context *context, const tg_graph *graph, const tg_update_options *options, tg_arena *arena,
+                      tg_update_result *out_result, tg_diags *diags)
+{
+    *out_result = (tg_update_result){.pipeline_name = graph->spec->name,
+                                     .state = TG_UPDATE_FAILED,
+                                     .is_dry_run = options->is_dry_run,
+                                     .is_validation_failure = true};
+    tg_update u = {.context = context,
+                   .graph = graph,
+                   .options = options,
+                   .arena = arena,
+                   .diags = diags,
+                   .result = out_result,
+                   .catalog = tg_spec_catalog(graph->spec, context->fs),
+                   .started_ns = context->env->monotonic_ns(context->env->self)};
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    set_up_runs(&u);
+    tg_code code = set_clock(&u, &err);
+    if (code == TG_OK) {
+        TG_TRY(tg_update_select(&u));
+        code = open_log(&u, &err);
+    }
+    if (code != TG_OK) {
+        tg_diags_add(diags, &err);
+        return code;
+    }
+    out_result->is_validation_failure = false;
+    code = run_phases(&u);
+    if (tg_eventlog_close(u.log, &err) != TG_OK) {
+        tg_diags_add_warning(diags, &err);
+    }
+    return code;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an update tells while it runs: events in the vendor's words (reference/databricks-semantics.md 5, anchors.md 3.6). */
+#include "pipeline/update_int.h"
+
+enum { SHORT_ID_LEN = 6 };
+
+static void emit(tg_update *u, tg_event *event, tg_buf *details)
+{
+    event->details = tg_buf_str(details);
+    tg_eventlog_write(u->log, event);
+}
+
+void tg_update_flush(tg_update *u)
+{
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    if (u->log && tg_eventlog_flush(u->log, &err) != TG_OK) {
+        tg_diags_add_warning(u->diags, &err);
+    }
+}
+
+/* ---- the update ----------------------------------------------------------------------------------------------------- */
+
+static void add_strings(tg_json_out *out, const char *key, const tg_str *items, size_t count)
+{
+    tg_json_keyz(out, key);
+    tg_json_array(out);
+    for (size_t i = 0; i < count; i++) {
+        tg_json_str(out, items[i]);
+    }
+    tg_json_end_array(out);
+}
+
+static void emit_create_update(tg_update *u, const char *cause)
+{
+    const tg_spec *spec = u->graph->spec;
+    tg_auto_buf tg_buf details = TG_BUF_INIT;
+    tg_json_out out;
+    tg_json_begin(&out, &details);
+    tg_json_object(&out);
+    tg_json_kstrz(&out, "cause", cause);
+    if (u->options->user_name.len) {
+        tg_json_kstr(&out, "run_as", u->options->user_name);
+    }
+    tg_json_kbool(&out, "full_refresh", false);
+    tg_json_kbool(&out, "validate_only", u->options->is_dry_run);
+    add_strings(&out, "refresh_selection", u->options->refresh, u->options->refresh_count);
+    tg_json_kstr(&out, "now", tg_instant_text(u->arena, u->now_us));
+    tg_json_kstr(&out, "timezone", tg_zone_name(u->zone));
+    tg_json_keyz(&out, "config");
+    tg_json_object(&out);
+    tg_json_kstr(&out, "name", spec->name);
+    tg_json_kstr(&out, "storage", spec->storage);
+    tg_json_kstr(&out, "catalog", spec->catalog);
+    tg_json_kstr(&out, "schema", spec->schema);
+    tg_json_keyz(&out, "configuration");
+    tg_json_object(&out);
+    for (size_t i = 0; i < spec->configuration_count; i++) {
+        tg_json_key(&out, spec->configuration[i].key);
+        tg_json_str(&out, spec->configuration[i].value);
+    }
+    tg_json_end_object(&out);
+    tg_json_end_object(&out);
+    tg_json_end_object(&out);
+    tg_str id = tg_str_sub(u->result->update_id, 0, SHORT_ID_LEN);
+    tg_event event = {.type = TG_EVENT_CREATE_UPDATE, .message = tg_str_printf(u->arena, "Update %.*s started by %s.", TG_SARG(id), cause)};
+    emit(u, &event, &details);
+}
+
+static void emit_user_action(tg_update *u)
+{
+    tg_auto_buf tg_buf details = TG_BUF_INIT;
+    tg_json_out out;
+    tg_json_begin(&out, &details);
+    tg_json_object(&out);
+    tg_json_kstrz(&out, "action", "START");
+    if (u->options->user_name.len) {
+        tg_json_kstr(&out, "user_name", u->options->user_name);
+    }
+    tg_json_end_object(&out);
+    tg_str user = u->options->user_name.len ? u->options->user_name : TG_S("a user");
+    tg_event event = {.type = TG_EVENT_USER_ACTION,
+                      .message = tg_str_printf(u->arena, "%.*s started an update of pipeline %.*s.", TG_SARG(user),
+                                               TG_SARG(u->graph->spec->name))};
+    emit(u, &event, &details);
+}
+
+void tg_update_event_start(tg_update *u)
+{
+    const char *cause = u->options->cause ? u->options->cause : "USER_ACTION";
+    emit_create_update(u, cause);
+    if (strcmp(cause, "USER_ACTION") == 0) {
+        emit_user_action(u);
+    }
+    tg_update_event_state(u, TG_UPDATE_INITIALIZING, NULL);
+}
+
+void tg_update_event_state(tg_update *u, tg_update_state state, const tg_error *error)
+{
+    u->result->state = state;
+    if (!u->log) {
+        return;
+    }
+    const char *name = tg_update_state_name(state);
+    tg_auto_buf tg_buf details = TG_BUF_INIT;
+    tg_json_out out;
+    tg_json_begin(&out, &details);
+    tg_json_object(&out);
+    tg_json_kstrz(&out, "state", name);
+    if (state == TG_UPDATE_CANCELED) {
+        tg_json_kstrz(&out, "cancellation_cause", "USER_ACTION");
+    }
+    tg_json_end_object(&out);
+    /* The cause stands in the message too: "the update failed" alone sends people looking. */
+    tg_str id = tg_str_sub(u->result->update_id, 0, SHORT_ID_LEN);
+    tg_str message = error ? tg_str_printf(u->arena, "Update %.*s is %s: %s.", TG_SARG(id), name, error->message)
+                           : tg_str_printf(u->arena, "Update %.*s is %s.", TG_SARG(id), name);
+    tg_event event = {.type = TG_EVENT_UPDATE_PROGRESS,
+                      .level = state == TG_UPDATE_FAILED ? TG_LEVEL_ERROR : TG_LEVEL_INFO,
+                      .message = message,
+                      .error = error,
+                      .is_fatal = error != NULL};
+    emit(u, &event, &details);
+}
+
+/* ---- definitions ---------------------------------------------------------------------------------------------------- */
+
+static void emit_dataset(tg_update *u, const tg_dataset *dataset)
+{
+    tg_auto_buf tg_buf details = TG_BUF_INIT;
+    tg_json_out out;
+    tg_json_begin(&out, &details);
+    tg_json_object(&out);
+    tg_json_kstrz(&out, "dataset_type", tg_dataset_kind_event_name(dataset->kind));
+    tg_json_ki64(&out, "num_flows", 1);
+    tg_json_keyz(&out, "expectations");
+    tg_json_array(&out);
+    tg_json_end_array(&out);
+    tg_json_end_object(&out);
+    tg_event event = {.type = TG_EVENT_DATASET_DEFINITION,
+                      .dataset_name = dataset->full_name,
+                      .message = tg_str_printf(u->arena, "Dataset '%.*s' defined as a %s.", TG_SARG(dataset->full_name),
+                                               tg_dataset_kind_name(dataset->kind))};
+    emit(u, &event, &details);
+}
+
+static void emit_flow_definition(tg_update *u, const tg_flow *flow)
+{
+    tg_auto_buf tg_buf details = TG_BUF_INIT;
+    tg_json_out out;
+    tg_json_begin(&out, &details);
+    tg_json_object(&out);
+    tg_json_keyz(&out, "input_datasets");
+    tg_json_array(&out);
+    for (size_t i = 0; i < flow->input_count; i++) {
+        const tg_input *input = &flow->inputs[i];
+        tg_json_object(&out);
+        tg_json_kstr(&out, "name",
+                     input->dataset ? input->dataset->full_name : u->graph->externals[input->external].location.full_name);
+        tg_json_end_object(&out);
+    }
+    tg_json_end_array(&out);
+    tg_json_kstr(&out, "output_dataset", flow->dataset->full_name);
+    tg_json_kstrz(&out, "flow_type", tg_flow_kind_event_name(flow->kind));
+    if (flow->spec->predicate_text.len) {
+        tg_json_kstr(&out, "replace_where", flow->spec->predicate_text);
+    }
+    tg_json_kstr(&out, "comment", flow->stmt->clauses.comment);
+    tg_json_kstrz(&out, "language", "SQL");
+    tg_json_kbool(&out, "once", false);
+    tg_json_end_object(&out);
+    tg_event event = {.type = TG_EVENT_FLOW_DEFINITION,
+                      .flow_name = flow->event_name,
+                      .dataset_name = flow->dataset->full_name,
+                      .message = tg_str_printf(u->arena, "Flow '%.*s' defined as %s.", TG_SARG(flow->event_name),
+                                               tg_flow_kind_event_name(flow->kind))};
+    emit(u, &event, &details);
+}
+
+void tg_update_event_definitions(tg_update *u)
+{
+    for (size_t i = 0; i < u->graph->dataset_count; i++) {
+        emit_dataset(u, u->graph->datasets[i]);
+    }
+    for (size_t i = 0; i < u->graph->flow_count; i++) {
+        emit_flow_definition(u, u->graph->flows[i]);
+    }
+}
+
+/* ---- planning ------------------------------------------------------------------------------------------------------- */
+
+/* The pipeline page of the vendor knows one coarse code where its event log knows three. */
+static bool has_legacy_type(const char *issue_type)
+{
+    return strcmp(issue_type, "STALE_TARGET_DATA_IN_WINDOW") == 0 || strcmp(issue_type, "CANNOT_PUSH_PREDICATE") == 0 ||
+           strcmp(issue_type, "REPLACE_WHERE_BACKFILL") == 0;
+}
+
+static void add_issues(tg_json_out *out, const tg_flow_result *result)
+{
+    tg_json_keyz(out, "incrementalization_issues");
+    tg_json_array(out);
+    for (size_t i = 0; i < result->issue_count; i++) {
+        const tg_plan_issue *issue = &result->issues[i];
+        tg_json_object(out);
+        tg_json_kstrz(out, "issue_type", issue->issue_type);
+        tg_json_kbool(out, "prevent_incrementalization", true);
+        if (issue->sub_type) {
+            bool is_random = strcmp(issue->issue_type, "PLAN_NOT_DETERMINISTIC") == 0;
+            tg_json_kstrz(out, is_random ? "plan_not_deterministic_sub_type" : "plan_not_incrementalizable_sub_type", issue->sub_type);
+        }
+        if (has_legacy_type(issue->issue_type)) {
+            tg_json_kstrz(out, "legacy_issue_type", "UNSUPPORTED_REPLACE_WHERE_PREDICATE");
+        }
+        if (issue->detail.len) {
+            tg_json_kstr(out, "detail", issue->detail);
+        }
+        tg_json_end_object(out);
+    }
+    tg_json_end_array(out);
+}
+
+static void add_technique(tg_update *u, tg_json_out *out, const char *technique, bool is_chosen, const tg_flow_result *result)
+{
+    tg_json_object(out);
+    tg_json_kstr(out, "maintenance_type", tg_str_printf(u->arena, "MAINTENANCE_TYPE_%s", technique));
+    tg_json_kbool(out, "is_applicable", true);
+    tg_json_kbool(out, "is_chosen", is_chosen);
+    if (is_chosen) {
+        add_issues(out, result);
+    }
+    tg_json_end_object(out);
+}
+
+void tg_update_event_planning(tg_update *u, tg_flow_run *run)
+{
+    const tg_flow_result *result = run->result;
+    bool is_no_op = strcmp(result->technique, "NO_OP") == 0;
+    tg_auto_buf tg_buf details = TG_BUF_INIT;
+    tg_json_out out;
+    tg_json_begin(&out, &details);
+    tg_json_object(&out);
+    tg_json_keyz(&out, "technique_information");
+    tg_json_array(&out);
+    add_technique(u, &out, result->technique, true, result);
+    if (is_no_op) { /* computing all anew is always a candidate */
+        add_technique(u, &out, run->flow->kind == TG_FLOW_COMPLETE ? "COMPLETE_RECOMPUTE" : "COMPLETE_REPLACE_WHERE", false, result);
+    }
+    tg_json_end_array(&out);
+    tg_json_keyz(&out, "source_table_information");
+    tg_json_array(&out);
+    for (size_t i = 0; i < run->input.pin_count; i++) {
+        const tg_pin *pin = &run->input.pins[i];
+        tg_json_object(&out);
+        tg_json_kstr(&out, "table_name", pin->name);
+        tg_json_key(&out, TG_S("version"));
+        if (pin->version >= 0) {
+            tg_json_i64(&out, pin->version);
+        } else {
+            tg_json_null(&out);
+        }
+        tg_json_end_object(&out);
+    }
+    tg_json_end_array(&out);
+    tg_json_keyz(&out, "target_table_information");
+    tg_json_object(&out);
+    tg_json_kstr(&out, "table_name", run->flow->dataset->full_name);
+    tg_json_end_object(&out);
+    if (result->window.len) {
+        tg_json_kstr(&out, "window", result->window);
+    }
+    tg_json_end_object(&out);
+    tg_event event = {.type = TG_EVENT_PLANNING_INFORMATION,
+                      .flow_name = run->flow->event_name,
+                      .dataset_name = run->flow->dataset->full_name,
+                      .message = tg_str_printf(u->arena, "Flow '%.*s' has been planned to be executed as %s.",
+                                               TG_SARG(run->flow->event_name), result->technique)};
+    emit(u, &event, &details);
+}
+
+/* ---- flows ---------------------------------------------------------------------------------------------------------- */
+
+static tg_str flow_message(tg_update *u, const tg_flow_run *run, tg_flow_status status, const tg_error *error)
+{
+    tg_str name = run->flow->event_name;
+    switch (status) {
+    case TG_FLOW_COMPLETED:
+        return tg_str_printf(u->arena, "Flow %.*s has COMPLETED.", TG_SARG(name));
+    case TG_FLOW_FAILED:
+        return error ? tg_str_printf(u->arena, "Flow '%.*s' has FAILED: %s.", TG_SARG(name), error->message)
+                     : tg_str_printf(u->arena, "Flow '%.*s' has FAILED.", TG_SARG(name));
+    case TG_FLOW_SKIPPED:
+        return tg_str_printf(u->arena, "Flow '%.*s' SKIPPED due to upstream failure(s).", TG_SARG(name));
+    case TG_FLOW_STOPPED:
+        return tg_str_printf(u->arena, "Flow '%.*s' has STOPPED.", TG_SARG(name));
+    case TG_FLOW_EXCLUDED:
+        return tg_str_printf(u->arena, "Flow '%.*s' is EXCLUDED.", TG_SARG(name));
+    case TG_FLOW_QUEUED:
+    case TG_FLOW_PLANNING:
+    case TG_FLOW_STARTING:
+    case TG_FLOW_RUNNING:
+        break;
+    }
+    return tg_str_printf(u->arena, "Flow %.*s is %s.", TG_SARG(name), tg_flow_status_name(status));
+}
+
+/* Keys are absent when a number is not known, as in the vendor's log. */
+static void add_metric(tg_json_out *out, const char *key, int64_t value)
+{
+    if (value >= 0) {
+        tg_json_ki64(out, key, value);
+    }
+}
+
+static void add_metrics(tg_json_out *out, const tg_flow_result *result)
+{
+    tg_json_keyz(out, "metrics");
+    tg_json_object(out);
+    add_metric(out, "num_output_rows", result->output_rows);
+    add_metric(out, "num_deleted_rows", result->deleted_rows);
+    add_metric(out, "num_rows_physically_written", result->rows_written);
+    add_metric(out, "num_rows_physically_deleted", result->rows_deleted);
+    add_metric(out, "num_files_added", result->files_added);
+    add_metric(out, "num_files_removed", result->files_removed);
+    add_metric(out, "num_source_rows_read", result->source_rows_read);
+    add_metric(out, "execution_duration_ms", result->duration_ms);
+    add_metric(out, "committed_version", result->committed_version);
+    tg_json_end_object(out);
+}
+
+/* The same as long as the table and the flow are the same. */
+static tg_str flow_id(tg_update *u, const tg_flow_run *run)
+{
+    tg_str table = run->input.target.exists ? run->input.target.table_id : run->input.new_table_id;
+    if (table.len == 0) {
+        return (tg_str){0};
+    }
+    tg_digest digest = tg_digest_of(tg_flow_app_id(u->arena, table, run->flow->full_name));
+    tg_str hex = tg_digest_text(u->arena, digest);
+    return tg_str_printf(u->arena, "%.8s-%.4s-%.4s-%.4s-%.12s", hex.ptr, hex.ptr + 8, hex.ptr + 12, hex.ptr + 16, hex.ptr + 20);
+}
+
+void tg_update_event_flow(tg_update *u, tg_flow_run *run, tg_flow_status status, const tg_error *error)
+{
+    run->result->status = status;
+    tg_auto_buf tg_buf details = TG_BUF_INIT;
+    tg_json_out out;
+    tg_json_begin(&out, &details);
+    tg_json_object(&out);
+    tg_json_kstrz(&out, "status", tg_flow_status_name(status));
+    if (status == TG_FLOW_COMPLETED) {
+        add_metrics(&out, run->result);
+    }
+    tg_json_end_object(&out);
+    bool is_early = status == TG_FLOW_QUEUED || status == TG_FLOW_PLANNING;
+    tg_event event = {.type = TG_EVENT_FLOW_PROGRESS,
+                      .level = status == TG_FLOW_FAILED    ? TG_LEVEL_ERROR
+                               : status == TG_FLOW_SKIPPED ? TG_LEVEL_WARN
+                                                           : TG_LEVEL_INFO,
+                      .flow_name = run->flow->event_name,
+                      .flow_id = is_early ? (tg_str){0} : flow_id(u, run),
+                      .dataset_name = run->flow->dataset->full_name,
+                      .message = flow_message(u, run, status, error),
+                      .error = error,
+                      .is_fatal = false};
+    emit(u, &event, &details);
+}
