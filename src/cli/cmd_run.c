@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tidegate run and dry-run. For people: Spark's console lines ("<timestamp>: <message>") on standard error, a summary table on
+ * standard output. With --json: events, then one summary object, on standard output and nothing else there.
+ */
+#include "cli/cli.h"
+
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void say(const char *format, ...)
+{
+    tg_auto_arena tg_arena *arena = tg_arena_new();
+    const tg_env *env = tg_env_system();
+    tg_str now = tg_local_text(arena, env->now_us(env->self) / TG_US_PER_SECOND * TG_US_PER_SECOND);
+    va_list args;
+    va_start(args, format);
+    const char *text = tg_arena_vprintf(arena, format, args);
+    va_end(args);
+    fprintf(stderr, "%.*s: %s\n", TG_SARG(now), text);
+}
+
+static void on_event(void *self, const tg_event *event, tg_str json_line)
+{
+    const bool *as_json = self;
+    if (*as_json) {
+        printf("%.*s\n", TG_SARG(json_line));
+    } else if (event->level != TG_LEVEL_METRICS) {
+        say("%s%.*s", event->level == TG_LEVEL_WARN ? "WARN: " : "", TG_SARG(event->message));
+    }
+}
+
+/* ---- summary for people -------------------------------------------------------------------------------------------------- */
+
+static const char *number(tg_arena *arena, int64_t value)
+{
+    return value < 0 ? "-" : tg_arena_printf(arena, "%lld", (long long)value);
+}
+
+static void print_flow(tg_arena *arena, const tg_flow_result *flow, int width)
+{
+    printf(" %-*.*s  %-10s  %-23s  %10s  %10s  %8s  %7s ms\n", width, TG_SARG(flow->flow->full_name), tg_flow_status_name(flow->status),
+           flow->technique ? flow->technique : "-", number(arena, flow->rows_written), number(arena, flow->rows_deleted),
+           number(arena, flow->committed_version), number(arena, flow->duration_ms));
+    for (size_t i = 0; i < flow->piece_count; i++) {
+        if (flow->pieces[i].reason) {
+            printf(" %-*s    %s because of %s: %.*s\n", width, "", flow->pieces[i].treatment, flow->pieces[i].reason,
+                   TG_SARG(flow->pieces[i].where));
+        }
+    }
+}
+
+static void print_summary(const tg_update_result *result)
+{
+    tg_auto_arena tg_arena *arena = tg_arena_new();
+    size_t width = 4;
+    for (size_t i = 0; i < result->flow_count; i++) {
+        size_t len = result->flows[i].flow->full_name.len;
+        width = len > width ? len : width;
+    }
+    printf(" %-*s  %-10s  %-23s  %10s  %10s  %8s  %10s\n", (int)width, "flow", "status", "technique", "written", "removed", "version", "time");
+    for (size_t i = 0; i < result->flow_count; i++) {
+        print_flow(arena, &result->flows[i], (int)width);
+    }
+    printf("update %.*s is %s (clock %.*s, zone %.*s, %lld ms)\n", TG_SARG(result->update_id), tg_update_state_name(result->state),
+           TG_SARG(tg_instant_text(arena, result->now_us)), TG_SARG(result->zone_name), (long long)result->duration_ms);
+}
+
+static void print_programs(const tg_update_result *result, FILE *to)
+{
+    for (size_t i = 0; i < result->flow_count; i++) {
+        const tg_flow_result *flow = &result->flows[i];
+        if (flow->program.len > 0) {
+            fprintf(to, "-- refresh program of %.*s\n%.*s\n", TG_SARG(flow->flow->full_name), TG_SARG(flow->program));
+        }
+    }
+}
+
+static void print_flow_errors(const tg_update_result *result)
+{
+    for (size_t i = 0; i < result->flow_count; i++) {
+        if (result->flows[i].error) {
+            tg_cli_print_error(result->flows[i].error);
+        }
+    }
+}
+
+/* ---- commands -------------------------------------------------------------------------------------------------------------- */
+
+static void print_result(const tg_update_result *result, bool as_json, bool is_dry_run, int status)
+{
+    if (as_json) {
+        if (result->update_id.len > 0) {
+            tg_auto_buf tg_buf line = TG_BUF_INIT;
+            tg_update_result_json(result, &line);
+            printf("%s\n", tg_buf_cstr(&line));
+        }
+        print_programs(result, stderr);
+        return;
+    }
+    print_programs(result, stdout);
+    if (is_dry_run) {
+        if (status == TG_STATUS_OK) {
+            printf("%zu flow%s resolved and validated; nothing was written\n", result->flow_count, result->flow_count == 1 ? "" : "s");
+        }
+        return;
+    }
+    if (result->flow_count > 0 && !result->is_validation_failure) {
+        print_summary(result);
+    }
+    if (status == TG_STATUS_CANCELLED) {
+        fprintf(stderr, "interrupted; finished flows are committed. Go on with: tidegate run\n");
+    }
+}
+
+static int update(tg_cli *cli, bool is_dry_run)
+{
+    bool as_json = cli->given[TG_OPT_JSON];
+    tg_api *api;
+    if (!as_json) {
+        say("Loading pipeline spec%s%.*s", cli->given[TG_OPT_SPEC] ? " from " : "", TG_SARG(cli->value[TG_OPT_SPEC]));
+    }
+    int status = tg_cli_open(cli, /* need_spec= */ true, &api);
+    if (status != TG_STATUS_OK) {
+        return status;
+    }
+    const tg_spec *spec = tg_api_spec(api);
+    if (!as_json) {
+        say("Creating dataflow graph of %.*s", TG_SARG(spec->name));
+        say("Registering graph elements from %.*s", TG_SARG(spec->folder));
+        for (size_t i = 0; i < spec->library_count; i++) {
+            say("Found %zu files matching %.*s", spec->libraries[i].file_count, TG_SARG(spec->libraries[i].include));
+        }
+        say("Starting %s", is_dry_run ? "dry run" : "run");
+    }
+    tg_event_sink sink = {.event = on_event, .self = &as_json};
+    tg_update_options options = {.struct_size = sizeof(options), .is_dry_run = is_dry_run, .explain = cli->given[TG_OPT_EXPLAIN], .sink = &sink};
+    tg_str *refresh;
+    tg_cli_list(cli, TG_OPT_REFRESH, &refresh, &options.refresh_count);
+    options.refresh = refresh;
+    tg_diags diags = TG_DIAGS_INIT;
+    tg_update_result result;
+    status = tg_api_update(api, &options, &result, &diags);
+    tg_cli_print_diags(&diags);
+    if (diags.error_count == 0) {
+        print_flow_errors(&result);
+    }
+    print_result(&result, as_json, is_dry_run, status);
+    tg_diags_dispose(&diags);
+    tg_api_close(api);
+    return status;
+}
+
+int tg_cmd_run(tg_cli *cli)
+{
+    return update(cli, /* is_dry_run= */ false);
+}
+
+int tg_cmd_dry_run(tg_cli *cli)
+{
+    return update(cli, /* is_dry_run= */ true);
+}

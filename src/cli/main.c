@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program: dispatches to commands, turns Ctrl-C into a cancelled session. */
+#include "cli/cli.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+static tg_api *running; /* for the signal handler only */
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    if (running) {
+        tg_api_cancel(running);
+    } else {
+        _exit(TG_STATUS_CANCELLED);
+    }
+}
+
+void tg_cli_print_error(const tg_error *err)
+{
+    tg_auto_buf tg_buf text = TG_BUF_INIT;
+    tg_error_print(err, &text);
+    fprintf(stderr, "%s", tg_buf_cstr(&text));
+}
+
+void tg_cli_print_diags(const tg_diags *diags)
+{
+    for (size_t i = 0; i < diags->count; i++) {
+        fprintf(stderr, "%s", diags->is_warning[i] ? "warning: " : "");
+        tg_cli_print_error(&diags->items[i]);
+    }
+    if (diags->error_count > TG_LIMIT_DIAGNOSTICS) {
+        fprintf(stderr, "... and %zu more errors\n", diags->error_count - TG_LIMIT_DIAGNOSTICS);
+    }
+}
+
+int tg_cli_usage(const tg_error *err, tg_command_id command)
+{
+    fprintf(stderr, "tidegate: %s\n", err->message);
+    if (err->hint) {
+        fprintf(stderr, "%s\n", err->hint);
+    }
+    fprintf(stderr, "Try: tidegate %s%s--help\n",
+            command == TG_COMMAND_NONE ? "" : (const char *[]){
+#define TG_COMMAND(id, name, arguments, summary, description) name,
+#include "cli/options.def"
+#undef TG_COMMAND
+                                                  ""}[command],
+            command == TG_COMMAND_NONE ? "" : " ");
+    return TG_STATUS_USAGE;
+}
+
+int tg_cli_open(tg_cli *cli, bool need_spec, tg_api **out_api)
+{
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    if (cli->given[TG_OPT_SPEC] && cli->given[TG_OPT_WAREHOUSE]) {
+        (void)TG_ERR(&err, TIDEGATE_INVALID_OPTION, "--spec and --warehouse exclude each other");
+        return tg_cli_usage(&err, cli->command);
+    }
+    static const tg_option_id NOT_EMPTY[] = {TG_OPT_SPEC, TG_OPT_WAREHOUSE, TG_OPT_NOW, TG_OPT_TIMEZONE, TG_OPT_CATALOG, TG_OPT_SCHEMA};
+    for (size_t i = 0; i < sizeof(NOT_EMPTY) / sizeof(*NOT_EMPTY); i++) {
+        if (cli->given[NOT_EMPTY[i]] && cli->value[NOT_EMPTY[i]].len == 0) {
+            (void)TG_ERR(&err, TIDEGATE_INVALID_OPTION, "an option has an empty value");
+            return tg_cli_usage(&err, cli->command);
+        }
+    }
+    tg_api_options options = {
+        .spec = cli->value[TG_OPT_SPEC],
+        .find_spec = !cli->given[TG_OPT_WAREHOUSE],
+        .need_spec = need_spec,
+        .warehouse = cli->value[TG_OPT_WAREHOUSE],
+        .now = cli->value[TG_OPT_NOW],
+        .timezone = cli->value[TG_OPT_TIMEZONE],
+        .catalog = cli->value[TG_OPT_CATALOG],
+        .schema = cli->value[TG_OPT_SCHEMA],
+    };
+    if (tg_fs_real_path(tg_fs_local(), TG_S("."), cli->arena, &options.folder, &err) != TG_OK) {
+        tg_cli_print_error(&err);
+        return TG_STATUS_FAILED;
+    }
+    tg_diags diags = TG_DIAGS_INIT;
+    tg_code code = tg_api_open(&options, out_api, &diags);
+    tg_cli_print_diags(&diags);
+    bool is_usage = diags.error_count > 0 && (diags.items[0].cls == TG_E_TIDEGATE_INVALID_OPTION || diags.items[0].cls == TG_E_INVALID_TIMEZONE) &&
+                    !diags.items[0].place.file;
+    tg_diags_dispose(&diags);
+    if (code != TG_OK) {
+        return is_usage ? TG_STATUS_USAGE : tg_api_status(code, /* nothing_touched= */ true);
+    }
+    running = *out_api;
+    struct sigaction action = {.sa_handler = on_interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return TG_STATUS_OK;
+}
+
+static int dispatch(tg_cli *cli)
+{
+    switch (cli->command) {
+    case TG_COMMAND_INIT:
+        return tg_cmd_init(cli);
+    case TG_COMMAND_RUN:
+        return tg_cmd_run(cli);
+    case TG_COMMAND_DRY_RUN:
+        return tg_cmd_dry_run(cli);
+    case TG_COMMAND_SQL:
+        return tg_cmd_sql(cli);
+    case TG_COMMAND_SHOW:
+        return tg_cmd_show(cli);
+    case TG_COMMAND_COUNT_:
+        break;
+    }
+    tg_cli_help(TG_COMMAND_NONE, stderr);
+    return TG_STATUS_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
+        printf("tidegate " TG_VERSION_STRING "\n");
+        return TG_STATUS_OK;
+    }
+    if (argc == 2 && strcmp(argv[1], "--man") == 0) {
+        tg_cli_man(stdout);
+        return TG_STATUS_OK;
+    }
+    signal(SIGPIPE, SIG_DFL); /* a closed pipe ends us quietly, as other tools */
+    tg_cli cli = {.arena = tg_arena_new()};
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    int status;
+    if (tg_cli_parse(&cli, argc, argv, &err) != TG_OK) {
+        status = tg_cli_usage(&err, cli.command);
+    } else if (cli.given[TG_OPT_HELP]) {
+        tg_cli_help(cli.command, stdout);
+        status = TG_STATUS_OK;
+    } else {
+        status = dispatch(&cli);
+    }
+    if (fflush(stdout) != 0 && status == TG_STATUS_OK) {
+        fprintf(stderr, "tidegate: could not write to standard output\n");
+        status = TG_STATUS_FAILED;
+    }
+    running = NULL;
+    tg_arena_free(cli.arena);
+    return status;
+}

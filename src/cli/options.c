@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Command lines. Every command takes its options from options.def; nothing is guessed: a word that is near a valid one is an error
+ * that names it. "--name value", "--name=value", "-n value", "-nvalue"; "--" ends the options.
+ */
+#include "cli/cli.h"
+
+#define TG_IN(command) (1u << TG_COMMAND_##command)
+#define TG_IN_ALL (~0u)
+
+typedef struct option_row {
+    const char *name;
+    char letter;
+    const char *value;
+    unsigned commands;
+    const char *doc;
+} option_row;
+
+static const option_row OPTIONS[] = {
+#define TG_OPTION(id, name, letter, value, commands, doc) {name, letter, value, commands, doc},
+#include "cli/options.def"
+#undef TG_OPTION
+};
+
+typedef struct command_row {
+    const char *name, *arguments, *summary, *description;
+} command_row;
+
+static const command_row COMMANDS[] = {
+#define TG_COMMAND(id, name, arguments, summary, description) {name, arguments, summary, description},
+#include "cli/options.def"
+#undef TG_COMMAND
+};
+
+static bool option_of(size_t option, tg_command_id command)
+{
+    return command == TG_COMMAND_NONE ? OPTIONS[option].commands == TG_IN_ALL : (OPTIONS[option].commands & 1u << command) != 0;
+}
+
+/* ---- parsing ------------------------------------------------------------------------------------------------------------ */
+
+/* Options that exist elsewhere under these names: accepted by other tools of the same kind, said so instead of "unknown". */
+static const char *const LATER[] = {"full-refresh", "full-refresh-all", "replace-where", "replace-where-overrides", "allow-reset",
+                                    "allow-shrink", "allow-clock-back", "param",         "conf",                    "strict-spec"};
+
+static tg_code unknown_option(tg_cli *cli, const char *shown, tg_str name, tg_error *err)
+{
+    for (size_t i = 0; i < sizeof(LATER) / sizeof(*LATER); i++) {
+        if (tg_str_eq(name, tg_str_from(LATER[i]))) {
+            TG_FAIL(err, TIDEGATE_INVALID_OPTION, "option %s is not available in this release", shown);
+        }
+    }
+    tg_str candidates[TG_OPT_COUNT_];
+    size_t count = 0;
+    for (size_t i = 0; i < TG_OPT_COUNT_; i++) {
+        if (option_of(i, cli->command)) {
+            candidates[count++] = tg_str_from(OPTIONS[i].name);
+        }
+    }
+    TG_ERR(err, TIDEGATE_INVALID_OPTION, "unknown option %s", shown);
+    tg_str near = tg_str_nearest(name, candidates, count);
+    return near.len ? tg_error_hint(err, "Did you mean --%.*s?", TG_SARG(near)) : TG_INVALID_ARGUMENT;
+}
+
+static tg_code find_command(tg_str word, tg_command_id *out, tg_error *err)
+{
+    tg_str names[TG_COMMAND_COUNT_];
+    for (size_t i = 0; i < TG_COMMAND_COUNT_; i++) {
+        names[i] = tg_str_from(COMMANDS[i].name);
+        if (tg_str_eq(names[i], word)) {
+            *out = (tg_command_id)i;
+            return TG_OK;
+        }
+    }
+    TG_ERR(err, TIDEGATE_INVALID_OPTION, "unknown command '%.*s'", TG_SARG(word));
+    tg_str near = tg_str_nearest(word, names, TG_COMMAND_COUNT_);
+    return near.len ? tg_error_hint(err, "Did you mean %.*s?", TG_SARG(near)) : TG_INVALID_ARGUMENT;
+}
+
+/* The row of "--name", or of a letter; -1 when the command has none. */
+static int find_option(const tg_cli *cli, tg_str name, char letter)
+{
+    for (size_t i = 0; i < TG_OPT_COUNT_; i++) {
+        bool hit = letter ? OPTIONS[i].letter == letter : tg_str_eq(name, tg_str_from(OPTIONS[i].name));
+        if (hit && option_of(i, cli->command)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static tg_code take_option(tg_cli *cli, int argc, char **argv, int *at, tg_error *err)
+{
+    const char *word = argv[*at];
+    bool is_long = word[1] == '-';
+    tg_str name = is_long ? tg_str_from(word + 2) : (tg_str){word + 1, 1};
+    tg_str value = {0};
+    if (is_long) {
+        size_t equals = tg_str_find(name, TG_S("="), 0);
+        if (equals != SIZE_MAX) {
+            value = tg_str_sub(name, equals + 1, name.len);
+            name = tg_str_sub(name, 0, equals);
+        }
+    } else if (word[2] != '\0') {
+        value = tg_str_from(word + 2);
+    }
+    const char *shown = is_long ? tg_arena_printf(cli->arena, "--%.*s", TG_SARG(name)) : tg_arena_printf(cli->arena, "-%.*s", TG_SARG(name));
+    int option = find_option(cli, name, is_long ? '\0' : word[1]);
+    if (option < 0) {
+        return unknown_option(cli, shown, name, err);
+    }
+    if (!OPTIONS[option].value && value.ptr) {
+        TG_FAIL(err, TIDEGATE_INVALID_OPTION, "option %s takes no value", shown);
+    }
+    if (OPTIONS[option].value && !value.ptr) {
+        if (*at + 1 >= argc) {
+            TG_FAIL(err, TIDEGATE_INVALID_OPTION, "option %s needs a value: %s", shown, OPTIONS[option].value);
+        }
+        value = tg_str_from(argv[++*at]);
+    }
+    cli->given[option] = true;
+    cli->value[option] = value;
+    TG_VEC_PUSH(cli->arena, &cli->values[option], value);
+    return TG_OK;
+}
+
+tg_code tg_cli_parse(tg_cli *cli, int argc, char **argv, tg_error *err)
+{
+    bool only_arguments = false;
+    cli->command = TG_COMMAND_NONE;
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        bool is_option = !only_arguments && word[0] == '-' && word[1] != '\0';
+        if (is_option && strcmp(word, "--") == 0) {
+            only_arguments = true;
+        } else if (is_option) {
+            TG_TRY(take_option(cli, argc, argv, &i, err));
+        } else if (cli->command == TG_COMMAND_NONE) {
+            TG_TRY(find_command(tg_str_from(word), &cli->command, err));
+        } else {
+            TG_VEC_PUSH(cli->arena, &cli->arguments, tg_str_from(word));
+        }
+    }
+    size_t wanted = cli->command != TG_COMMAND_NONE && COMMANDS[cli->command].arguments[0] ? 1 : 0;
+    if (cli->arguments.count > wanted) {
+        TG_FAIL(err, TIDEGATE_INVALID_OPTION, "unexpected argument '%.*s'", TG_SARG(cli->arguments.items[wanted]));
+    }
+    if (cli->arguments.count < wanted && !cli->given[TG_OPT_HELP]) {
+        TG_FAIL(err, TIDEGATE_INVALID_OPTION, "%s is missing", COMMANDS[cli->command].arguments);
+    }
+    return TG_OK;
+}
+
+void tg_cli_list(tg_cli *cli, tg_option_id option, tg_str **out_items, size_t *out_count)
+{
+    TG_VEC(tg_str) items = {0};
+    for (size_t i = 0; i < cli->values[option].count; i++) {
+        tg_str text = cli->values[option].items[i];
+        for (size_t from = 0; from <= text.len;) {
+            size_t comma = tg_str_find(text, TG_S(","), from);
+            size_t to = comma == SIZE_MAX ? text.len : comma;
+            TG_VEC_PUSH(cli->arena, &items, tg_str_trim(tg_str_sub(text, from, to)));
+            from = to + 1;
+        }
+    }
+    *out_items = items.items;
+    *out_count = items.count;
+}
+
+/* ---- help --------------------------------------------------------------------------------------------------------------- */
+
+static void option_label(size_t option, tg_buf *out)
+{
+    if (OPTIONS[option].letter) {
+        tg_buf_addf(out, "-%c, ", OPTIONS[option].letter);
+    }
+    tg_buf_addf(out, "--%s", OPTIONS[option].name);
+    if (OPTIONS[option].value) {
+        tg_buf_addf(out, " %s", OPTIONS[option].value);
+    }
+}
+
+static void print_options(tg_command_id command, FILE *to)
+{
+    for (size_t i = 0; i < TG_OPT_COUNT_; i++) {
+        if (option_of(i, command)) {
+            tg_auto_buf tg_buf label = TG_BUF_INIT;
+            option_label(i, &label);
+            fprintf(to, "  %-22s  %s\n", tg_buf_cstr(&label), OPTIONS[i].doc);
+        }
+    }
+}
+
+void tg_cli_help(tg_command_id command, FILE *to)
+{
+    if (command != TG_COMMAND_NONE) {
+        const command_row *row = &COMMANDS[command];
+        fprintf(to, "usage: tidegate %s [options]%s%s\n\n%s\n\n", row->name, row->arguments[0] ? " " : "", row->arguments, row->description);
+        print_options(command, to);
+        return;
+    }
+    fprintf(to, "tidegate " TG_VERSION_STRING ": declarative data pipelines on Delta tables\n\n"
+                "usage: tidegate COMMAND [options]\n\n");
+    for (size_t i = 0; i < TG_COMMAND_COUNT_; i++) {
+        fprintf(to, "  %-10s  %s\n", COMMANDS[i].name, COMMANDS[i].summary);
+    }
+    fprintf(to, "\n  --version   print the version\n  --help      print this help; tidegate COMMAND --help prints a command's\n\n"
+                "exit status: 0 success, 1 failed or partly failed, 2 usage, 3 validation (nothing was touched),\n"
+                "             4 refused by a guard, 130 interrupted\n");
+}
+
+void tg_cli_man(FILE *to)
+{
+    fprintf(to, ".TH TIDEGATE 1 \"\" \"tidegate " TG_VERSION_STRING "\" \"User Commands\"\n.SH NAME\n"
+                "tidegate \\- declarative data pipelines on Delta tables\n.SH SYNOPSIS\n");
+    for (size_t i = 0; i < TG_COMMAND_COUNT_; i++) {
+        fprintf(to, ".B tidegate %s\n[options] %s\n.br\n", COMMANDS[i].name, COMMANDS[i].arguments);
+    }
+    fprintf(to, ".SH COMMANDS\n");
+    for (size_t i = 0; i < TG_COMMAND_COUNT_; i++) {
+        fprintf(to, ".SS %s\n%s\n", COMMANDS[i].name, COMMANDS[i].description);
+        for (size_t j = 0; j < TG_OPT_COUNT_; j++) {
+            if (option_of(j, (tg_command_id)i)) {
+                tg_auto_buf tg_buf label = TG_BUF_INIT;
+                option_label(j, &label);
+                fprintf(to, ".TP\n.B %s\n%s\n", tg_buf_cstr(&label), OPTIONS[j].doc);
+            }
+        }
+    }
+    fprintf(to, ".SH EXIT STATUS\n0 success, 1 failed or partly failed, 2 usage, 3 validation (nothing was touched), "
+                "4 refused by a guard, 130 interrupted.\n.SH ENVIRONMENT\n.TP\n.B TIDEGATE_DUCKDB\npath of libduckdb.so; "
+                "default: the one that was installed with tidegate\n");
+}
