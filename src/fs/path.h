@@ -45,7 +45,7 @@ bool tg_uri_decode(tg_arena *arena, tg_str text, tg_str *out);
 bool tg_glob_is_pattern(tg_str path);
 /* One part against one pattern part: '*' is any run of characters, '?' one character, neither matches '/'. */
 bool tg_glob_match_name(tg_str pattern, tg_str name);
-/* What the libraries of a pipeline accept: a plain path without pattern characters, or "dir/**". */
+/* What the libraries of a pipeline accept: a plain path without pattern characters, or a folder followed by the part "**". */
 bool tg_glob_is_library(tg_str pattern);
 
 #endif

@@ -3,6 +3,8 @@
  * The syntax tree of Databricks SQL, as parsed: names are unresolved, nothing is typed but literals.
  *
  * Ownership: all nodes live in the arena given to the parser; texts are copied into it, so a tree outlives its source.
+ * Left-deep chains (a AND b AND c .., a UNION b UNION .., a JOIN b JOIN ..) may be as long as the text allows: walk down args[0],
+ * left in a loop. All other nesting is bounded by TG_LIMIT_EXPRESSION_DEPTH.
  * Every node begins with a span into the source text. Optional pointers are NULL when absent; lists are array + count.
  * Grammar: docs/grammar.ebnf; forms of pipeline statements: reference/databricks-semantics.md 1 and reference/anchors.md 3.4.
  */
@@ -45,7 +47,12 @@ typedef enum tg_expr_kind {
     TG_EXPR_LIKE,      /* like: args[0] LIKE args[1..], escape, quantifier, negated */
     TG_EXPR_CASE,      /* args: [operand], when, then, when, then ..., [else]; see has_operand, has_else */
     TG_EXPR_CAST,      /* args[0], type; is_try for TRY_CAST; also a :: type */
-    TG_EXPR_CALL,      /* call: functions, aggregates, window functions; special syntax (EXTRACT, TRIM, SUBSTRING FROM, ...) is turned into calls */
+    /*
+     * call: functions, aggregates, window functions. Special syntax is turned into calls with the arguments of Spark's functions:
+     * extract('FIELD', x), substring(s, pos, len), overlay(s, replacement, pos, len), position(part, s), trim(s), btrim(s, chars),
+     * ltrim(chars, s), rtrim(chars, s), collate(s, 'name'), dateadd('UNIT', n, t), datediff('UNIT', a, b) and their aliases.
+     */
+    TG_EXPR_CALL,
     TG_EXPR_LAMBDA,    /* params -> args[0] */
     TG_EXPR_SUBSCRIPT, /* args[0][args[1]] */
     TG_EXPR_FIELD,     /* args[0].field */
@@ -113,6 +120,7 @@ typedef struct tg_call {
     bool ignore_nulls, respect_nulls;
     tg_window_spec *over; /* NULL: not a window call */
     const tg_ident *arg_names; /* per argument the name of `name => value`, empty text when positional; NULL: all positional */
+    const tg_ident *arg_aliases; /* struct(a AS x): per argument its alias, empty text: none; NULL: no alias at all. (a AS x, b) is such a call too */
 } tg_call;
 
 struct tg_expr {
@@ -126,6 +134,7 @@ struct tg_expr {
     bool negated;           /* IS, BETWEEN, IN, LIKE, EXISTS */
     bool has_operand, has_else; /* CASE */
     bool is_try;            /* CAST */
+    bool is_typed_literal;  /* CAST of a string literal: TIMESTAMP'..' without a zone (the session's zone counts), DATE'today' */
     tg_is_kind is;
     tg_like_kind like;
     tg_quantifier quantifier; /* LIKE ANY/ALL */
@@ -145,6 +154,8 @@ struct tg_expr {
 typedef struct tg_select_item {
     tg_expr *expr;
     tg_ident alias; /* empty text: none */
+    const tg_ident *aliases; /* explode(m) AS (k, v): several names for the columns of a generator; alias is empty then */
+    size_t alias_count;
 } tg_select_item;
 
 typedef enum tg_join_kind {
@@ -171,6 +182,9 @@ struct tg_relation {
     tg_name name;                 /* TABLE */
     tg_expr *version, *timestamp; /* TABLE: time travel */
     bool has_sample;              /* TABLESAMPLE: parsed and refused */
+    tg_str clause_text;           /* PIVOT (..), UNPIVOT (..), TABLESAMPLE (..) as written */
+    const struct tg_property *options; /* STREAM t WITH (key = value, ..) */
+    size_t option_count;
     tg_query *query;              /* QUERY, VALUES (a query whose body is VALUES) */
     tg_expr *call;                /* FUNCTION: an expression of kind CALL */
     bool lateral;
@@ -191,7 +205,13 @@ typedef struct tg_lateral_view {
     size_t column_alias_count;
 } tg_lateral_view;
 
-typedef enum tg_group_kind { TG_GROUP_NONE, TG_GROUP_EXPRS, TG_GROUP_ALL, TG_GROUP_ROLLUP, TG_GROUP_CUBE, TG_GROUP_SETS } tg_group_kind;
+/*
+ * ROLLUP, CUBE, SETS: each element of group_by is an expression or, for a set in parentheses, a ROW of any number of columns.
+ * MIXED: several of them, or some beside plain expressions; those elements are CALLs named rollup, cube, grouping sets.
+ */
+typedef enum tg_group_kind {
+    TG_GROUP_NONE, TG_GROUP_EXPRS, TG_GROUP_ALL, TG_GROUP_ROLLUP, TG_GROUP_CUBE, TG_GROUP_SETS, TG_GROUP_MIXED
+} tg_group_kind;
 
 typedef struct tg_select {
     tg_span span;
@@ -298,7 +318,9 @@ typedef struct tg_flow_spec {
     tg_query *query;         /* NULL for AUTO CDC FROM name */
     tg_str query_text;       /* as written */
     tg_relation *cdc_source; /* AUTO CDC */
-    /* further clauses of AUTO CDC are parsed for syntax and kept as text */
+    tg_query *version_query; /* AUTO CDC FROM SNAPSHOT (query) WITH VERSION (version_query) */
+    bool once;               /* INSERT ONCE, AUTO CDC ONCE */
+    /* the clauses of AUTO CDC behind KEYS (..) are parsed for syntax and kept as text */
     tg_str cdc_text;
 } tg_flow_spec;
 
@@ -313,6 +335,8 @@ typedef struct tg_dataset_clauses {
     size_t cluster_count;
     bool cluster_auto;
     tg_str using_format;   /* USING delta */
+    tg_property *options;  /* OPTIONS (..) of a table */
+    size_t option_count;
     tg_str location;
     tg_str schedule;
     tg_str refresh_policy;
@@ -358,6 +382,8 @@ typedef struct tg_stmt {
     tg_span span;        /* without the semicolon */
     tg_str text;         /* source text of the statement */
     bool or_refresh, or_replace, if_not_exists, is_private, is_temporary, if_exists;
+    bool is_legacy;      /* an older spelling: APPLY CHANGES INTO, CREATE LIVE TABLE, LIVE VIEW; does not count for equality */
+    bool cascade;        /* DROP SCHEMA .. CASCADE */
     tg_name name;        /* the object: dataset, table, view, schema, flow's name for CREATE FLOW */
     tg_name target;      /* CREATE FLOW: target dataset */
     tg_column_def *columns;
@@ -380,7 +406,8 @@ typedef struct tg_stmt {
     tg_str key, value;   /* SET */
     bool full, async;
     tg_describe_kind describe;
-    tg_str object_word;  /* DROP TABLE|VIEW|SCHEMA|STREAMING TABLE|..., words of OTHER */
+    tg_str object_word;  /* DROP, REFRESH, ALTER TABLE|VIEW|SCHEMA|STREAMING TABLE|..., words of OTHER, level of EXPLAIN; upper case */
+    tg_str rest;         /* what was not taken apart, as written: MERGE, ALTER, RESTORE, OPTIMIZE, VACUUM, OTHER, ends of SHOW and DESCRIBE */
     tg_str pattern;      /* SHOW ... LIKE */
     struct tg_stmt *inner; /* EXPLAIN */
 } tg_stmt;

@@ -105,6 +105,15 @@ typedef enum tg_rel_kind {
     TG_R_GENERATE    /* input's columns, then the generator's (explode, posexplode, inline, stack, range); outer */
 } tg_rel_kind;
 
+/* Table-generating functions. What each one's arguments and columns are: tg_rel.exprs. */
+typedef enum tg_generator {
+    TG_GEN_EXPLODE,    /* explode(array) -> col; explode(map) -> key, value */
+    TG_GEN_POSEXPLODE, /* pos, then as explode */
+    TG_GEN_INLINE,     /* inline(array of structs) -> the struct's fields */
+    TG_GEN_STACK,      /* exprs are the cells, row by row, typed per column */
+    TG_GEN_RANGE       /* exprs: start, end, step, all BIGINT -> id */
+} tg_generator;
+
 /* A table as the catalog knows it. The binder sees the schema only; handle is for the catalog and engines. */
 typedef enum tg_table_format { TG_FORMAT_DELTA, TG_FORMAT_PARQUET, TG_FORMAT_CSV, TG_FORMAT_JSON } tg_table_format;
 typedef struct tg_table {
@@ -130,7 +139,7 @@ struct tg_rel {
     const size_t *scan_fields;
     tg_bexpr ***rows;         /* VALUES */
     size_t row_count;
-    tg_bexpr **exprs;         /* PROJECT; AGGREGATE: groups then aggregates; WINDOW: window expressions; GENERATE: exprs[0] */
+    tg_bexpr **exprs;         /* PROJECT; AGGREGATE: groups then aggregates; WINDOW: window expressions; GENERATE: the generator's arguments */
     size_t expr_count;
     size_t group_count;       /* AGGREGATE; 0 with is_global: one row always */
     bool is_global;
@@ -142,7 +151,8 @@ struct tg_rel {
     tg_bexpr *limit, *offset; /* LIMIT */
     tg_set_op op;             /* SET_OP */
     bool all;
-    bool outer;               /* GENERATE */
+    tg_generator generator;   /* GENERATE */
+    bool outer;               /* GENERATE: an input row without generated rows is kept with NULLs */
 };
 
 typedef struct tg_bound_query {
@@ -152,7 +162,7 @@ typedef struct tg_bound_query {
     bool has_time_function;  /* a folded current_date() ... stood in it */
     bool is_deterministic;   /* false: rand(), uuid(), ... */
     bool uses_zone;          /* an expression depends on the session zone */
-    bool has_order;          /* the outermost node is a SORT (or LIMIT over SORT) */
+    bool has_order;          /* the rows have an order: the outermost nodes are SORT, LIMIT over SORT, or a PROJECT of columns over these */
 } tg_bound_query;
 
 /* ---- binding ---------------------------------------------------------------------------------------------------- */
@@ -214,7 +224,10 @@ tg_region tg_sql_region(const tg_bexpr *predicate, tg_schema schema, const tg_zo
  */
 void tg_sql_scan_regions(const tg_rel *rel, const tg_zone *zone, tg_arena *arena, tg_region **out_regions, size_t *out_count);
 void tg_sql_scans(const tg_rel *rel, tg_arena *arena, const tg_rel ***out_scans, size_t *out_count);
-/* Canonical text of a bound expression or relation with columns renumbered: the base of fingerprints. */
+/*
+ * Canonical texts, the base of fingerprints: equal for trees of equal meaning as far as formatting, aliases and the order of
+ * commutative operands go. A relation's columns are renumbered in order of first appearance; a lone expression keeps its ids.
+ */
 void tg_sql_canonical_expr(const tg_bexpr *expr, tg_buf *out);
 void tg_sql_canonical_rel(const tg_rel *rel, tg_buf *out);
 

@@ -54,6 +54,9 @@ bool tg_sql_stmt_equal(const tg_stmt *a, const tg_stmt *b);
 /* Calls fn for every table name that a query reads (not CTE names in their scope), in order of appearance, once per occurrence. */
 void tg_sql_visit_tables(const tg_query *query, void (*fn)(void *ctx, const tg_relation *table), void *ctx);
 
+/* The query that a CREATE VIEW stands for: its query, with the view's column names when it lists some. */
+tg_query *tg_sql_view_query(const tg_stmt *stmt, tg_arena *arena);
+
 /* ---- keywords and functions --------------------------------------------------------------------------------------- */
 
 bool tg_sql_is_reserved(tg_str word);
