@@ -1,0 +1,1 @@
+CREATE MATERIALIZED VIEW `main`.default.a AS SELECT * FROM z;

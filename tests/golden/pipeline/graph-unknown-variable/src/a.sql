@@ -1,0 +1,3 @@
+CREATE MATERIALIZED VIEW a AS SELECT * FROM ${sorce}
+WHERE a = ${b} AND c = ${d
+;
