@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Arrow C data and stream interfaces (a fixed ABI, https://arrow.apache.org/docs/format/CDataInterface.html): the only form in
- * which bulk data crosses module and language edges. "Moved from" is release == NULL.
+ * The Arrow C data and stream interfaces (a fixed ABI,
+ * https://arrow.apache.org/docs/format/CDataInterface.html): the only form in which bulk data
+ * crosses module and language edges. "Moved from" is release == NULL.
  */
 #ifndef TG_ENGINE_ARROW_H
 #define TG_ENGINE_ARROW_H

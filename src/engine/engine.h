@@ -2,12 +2,12 @@
 /*
  * The engine interface: who runs queries and refresh programs, and who knows facts about tables.
  *
- * Level 1: queries. Level 2: tables. Facts about tables come only through the engine (a Spark table may live where C cannot read).
- * Implementations: engine/duckdb (embedded DuckDB + our delta module), engine/fake (scripted, for tests of planner and pipeline);
- * engine/spark comes later. One conformance suite (tests/conformance) runs against each.
- * Opening costs nothing: an implementation loads its library when the first call needs it. table_*, commits_since and identity of
- * Delta tables never do.
- * Threads: one tg_engine is used by one thread at a time, but for cancel.
+ * Level 1: queries. Level 2: tables. Facts about tables come only through the engine (a Spark table
+ * may live where C cannot read). Implementations: engine/duckdb (embedded DuckDB + our delta
+ * module), engine/fake (scripted, for tests of planner and pipeline); engine/spark comes later. One
+ * conformance suite (tests/conformance) runs against each. Opening costs nothing: an implementation
+ * loads its library when the first call needs it. table_*, commits_since and identity of Delta
+ * tables never do. Threads: one tg_engine is used by one thread at a time, but for cancel.
  */
 #ifndef TG_ENGINE_ENGINE_H
 #define TG_ENGINE_ENGINE_H
@@ -32,9 +32,9 @@ typedef enum tg_engine_capability {
 
 /* What is known of a table without reading rows. */
 typedef struct tg_table_facts {
-    bool exists;            /* false: the rest is empty */
+    bool exists; /* false: the rest is empty */
     int64_t version;
-    tg_digest digest;       /* of version's commit file */
+    tg_digest digest; /* of version's commit file */
     tg_str table_id;
     tg_schema schema;
     const tg_str *partition_columns;
@@ -46,79 +46,106 @@ typedef struct tg_table_facts {
 
 /* A flow's state as found in the log (design 6.1). */
 typedef struct tg_state_facts {
-    bool has_txn;           /* the flow committed before */
-    int64_t state_version;  /* commit that carries the state; -1: it is gone (foreign log cleanup) */
-    tg_str state;           /* commitInfo.userMetadata of that commit; empty when gone */
+    bool has_txn;          /* the flow committed before */
+    int64_t state_version; /* commit that carries the state; -1: it is gone (foreign log cleanup) */
+    tg_str state;          /* commitInfo.userMetadata of that commit; empty when gone */
 } tg_state_facts;
 
 /* One commit of a target, as the planner needs it. */
 typedef struct tg_commit_fact {
     int64_t version;
-    bool is_missing;        /* its log file is gone: may be anything */
-    bool changes_data;      /* has dataChange=true files */
-    bool changes_schema;    /* name, id or type of a column, or partitioning */
-    tg_str app_id;          /* txn's app when it is the flow that asked; else empty */
-    tg_str state;           /* userMetadata when app_id matches */
-    tg_region hull;         /* superset of the rows its dataChange files hold; all when unknown */
+    bool is_missing;     /* its log file is gone: may be anything */
+    bool changes_data;   /* has dataChange=true files */
+    bool changes_schema; /* name, id or type of a column, or partitioning */
+    tg_str app_id;       /* txn's app when it is the flow that asked; else empty */
+    tg_str state;        /* userMetadata when app_id matches */
+    tg_region hull;      /* superset of the rows its dataChange files hold; all when unknown */
 } tg_commit_fact;
 
 /* Called before every attempt to commit. */
 typedef struct tg_commit_hooks {
     /*
-     * read_version: the version the attempt builds on (the last winner). winners: commits since the program's read_version (none
-     * at first). Sets out_state to the userMetadata to write (empty: none) and out_rerun when the program must be planned again.
+     * read_version: the version the attempt builds on (the last winner). winners: commits since the
+     * program's read_version (none at first). Sets out_state to the userMetadata to write (empty:
+     * none) and out_rerun when the program must be planned again.
      */
-    tg_code (*before_attempt)(void *self, int64_t read_version, const tg_commit_fact *winners, size_t winner_count, tg_arena *arena,
-                              tg_str *out_state, bool *out_rerun, tg_error *err);
+    tg_code (*before_attempt)(void *self, int64_t read_version, const tg_commit_fact *winners,
+                              size_t winner_count, tg_arena *arena, tg_str *out_state,
+                              bool *out_rerun, tg_error *err);
     void *self;
 } tg_commit_hooks;
 
 typedef struct tg_run_result {
-    int64_t committed_version;     /* -1: nothing was committed */
-    int64_t output_rows;           /* rows of the replaced region after */
-    int64_t deleted_rows;          /* rows of the replaced region before; -1 not counted */
-    int64_t rows_written;          /* physically, rewritten rows included */
-    int64_t rows_deleted;          /* physically: rows of the removed files */
+    int64_t committed_version; /* -1: nothing was committed */
+    int64_t output_rows;       /* rows of the replaced region after */
+    int64_t deleted_rows;      /* rows of the replaced region before; -1 not counted */
+    int64_t rows_written;      /* physically, rewritten rows included */
+    int64_t rows_deleted;      /* physically: rows of the removed files */
     int64_t files_added, files_removed;
     int64_t bytes_added;
-    int64_t source_rows_read;      /* -1 unknown */
+    int64_t source_rows_read; /* -1 unknown */
     int attempts;
 } tg_run_result;
 
 struct tg_engine {
     size_t struct_size;
-    const char *name;              /* "duckdb" */
+    const char *name; /* "duckdb" */
     uint32_t capabilities;
     void *self;
 
-    /* ---- level 1 ---- */
-    /* Runs a bound query; the stream's column types match the query's tg_types. Errors that appear while fetching are given by fetch_error. */
-    tg_code (*query)(void *self, const tg_engine_context *context, const tg_rel *rel, struct ArrowArrayStream *out_stream, tg_error *err);
-    /* The error of a stream whose get_next failed, as a classified error (class, SQLSTATE, span when known). */
+    /* ---- level 1 ----------------------------------------------------------------------------- */
+    /*
+     * Runs a bound query; the stream's column types match the query's tg_types. Errors that appear
+     * while fetching are given by fetch_error.
+     */
+    tg_code (*query)(void *self, const tg_engine_context *context, const tg_rel *rel,
+                     struct ArrowArrayStream *out_stream, tg_error *err);
+    /*
+     * The error of a stream whose get_next failed, as a classified error (class, SQLSTATE, span
+     * when known).
+     */
     tg_code (*fetch_error)(void *self, struct ArrowArrayStream *stream, tg_error *err);
     /* Engine text and plan of a query, for EXPLAIN. */
-    tg_code (*explain)(void *self, const tg_engine_context *context, const tg_rel *rel, tg_buf *out, tg_error *err);
-    /* May be called from a signal handler's thread: makes the running call end with TG_CANCELLED. */
+    tg_code (*explain)(void *self, const tg_engine_context *context, const tg_rel *rel, tg_buf *out,
+                       tg_error *err);
+    /*
+     * May be called from a signal handler's thread: makes the running call end with TG_CANCELLED.
+     */
     void (*cancel)(void *self);
 
-    /* ---- level 2 ---- */
-    /* Describes what a path holds. DELTA: facts of version (-1 latest; pinned in out->version), no library needed. PARQUET, CSV, JSON: infers the schema. */
-    tg_code (*describe)(void *self, tg_table_format format, tg_str path, int64_t version, const tg_property *options, size_t option_count,
-                        tg_str name, tg_arena *arena, const tg_table **out_table, tg_error *err);
-    tg_code (*version_at)(void *self, tg_str path, int64_t timestamp_ms, int64_t *out_version, tg_error *err);
-    /* Pins a source: newest version (or the given one) and its digest, without reading more of the log than needed. */
-    tg_code (*identity)(void *self, tg_table_format format, tg_str path, int64_t version, tg_arena *arena, tg_pin *out_pin, tg_error *err);
-    tg_code (*table_facts)(void *self, tg_str path, tg_arena *arena, tg_table_facts *out_facts, tg_error *err);
-    tg_code (*table_state)(void *self, tg_str path, tg_str app_id, int64_t version, tg_arena *arena, tg_state_facts *out_state, tg_error *err);
-    /* Commits with from < version <= to, oldest first; app_id as in tg_commit_fact. */
-    tg_code (*commits_since)(void *self, tg_str path, int64_t from, int64_t to, tg_str app_id, const tg_zone *zone, tg_arena *arena,
-                             tg_commit_fact **out_commits, size_t *out_count, tg_error *err);
+    /* ---- level 2 ----------------------------------------------------------------------------- */
     /*
-     * Runs a program and commits it: one version, or none. On a lost race the engine itself answers: a winner removed a file that
-     * this attempt removes, or changed the schema -> TG_CONFLICT; else the hooks decide. hooks NULL: the Delta conflict test.
-     * TG_CONFLICT means: plan again from the newest version. Nothing is left behind but unreferenced files, which are removed.
+     * Describes what a path holds. DELTA: facts of version (-1 latest; pinned in out->version), no
+     * library needed. PARQUET, CSV, JSON: infers the schema.
      */
-    tg_code (*run)(void *self, const tg_program *program, const tg_commit_hooks *hooks, tg_arena *arena, tg_run_result *out_result, tg_error *err);
+    tg_code (*describe)(void *self, tg_table_format format, tg_str path, int64_t version,
+                        const tg_property *options, size_t option_count, tg_str name,
+                        tg_arena *arena, const tg_table **out_table, tg_error *err);
+    tg_code (*version_at)(void *self, tg_str path, int64_t timestamp_ms, int64_t *out_version,
+                          tg_error *err);
+    /*
+     * Pins a source: newest version (or the given one) and its digest, without reading more of the
+     * log than needed.
+     */
+    tg_code (*identity)(void *self, tg_table_format format, tg_str path, int64_t version,
+                        tg_arena *arena, tg_pin *out_pin, tg_error *err);
+    tg_code (*table_facts)(void *self, tg_str path, tg_arena *arena, tg_table_facts *out_facts,
+                           tg_error *err);
+    tg_code (*table_state)(void *self, tg_str path, tg_str app_id, int64_t version, tg_arena *arena,
+                           tg_state_facts *out_state, tg_error *err);
+    /* Commits with from < version <= to, oldest first; app_id as in tg_commit_fact. */
+    tg_code (*commits_since)(void *self, tg_str path, int64_t from, int64_t to, tg_str app_id,
+                             const tg_zone *zone, tg_arena *arena, tg_commit_fact **out_commits,
+                             size_t *out_count, tg_error *err);
+    /*
+     * Runs a program and commits it: one version, or none. On a lost race the engine itself
+     * answers: a winner removed a file that this attempt removes, or changed the schema ->
+     * TG_CONFLICT; else the hooks decide. hooks NULL: the Delta conflict test. TG_CONFLICT means:
+     * plan again from the newest version. Nothing is left behind but unreferenced files, which are
+     * removed.
+     */
+    tg_code (*run)(void *self, const tg_program *program, const tg_commit_hooks *hooks,
+                   tg_arena *arena, tg_run_result *out_result, tg_error *err);
     /* Removes a table: its folder. */
     tg_code (*drop)(void *self, tg_str path, tg_error *err);
     void (*close)(void *self);

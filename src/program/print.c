@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program as text, for --explain and golden files: what matters for the answer, nothing that differs from run to run. */
+/*
+ * A program as text, for --explain and golden files: what matters for the answer, nothing that
+ * differs from run to run.
+ */
 #include "program/program.h"
 
 static void put_target(const tg_program *program, tg_buf *out)
@@ -11,7 +14,8 @@ static void put_target(const tg_program *program, tg_buf *out)
     } else {
         tg_buf_addf(out, "@ %lld", (long long)target->read_version);
     }
-    tg_buf_addz(out, target->changes_metadata && target->read_version >= 0 ? ", new definition" : "");
+    tg_buf_addz(out,
+                target->changes_metadata && target->read_version >= 0 ? ", new definition" : "");
     tg_buf_addc(out, '\n');
 }
 
@@ -25,14 +29,17 @@ static void put_definition(const tg_program *program, tg_arena *arena, tg_buf *o
     for (size_t i = 0; i < target->schema.count; i++) {
         const tg_field *field = &target->schema.fields[i];
         tg_str type = tg_type_ddl(arena, field->type);
-        tg_buf_addf(out, "  column %.*s %.*s%s\n", TG_SARG(field->name), TG_SARG(type), field->nullable ? "" : " NOT NULL");
+        tg_buf_addf(out, "  column %.*s %.*s%s\n", TG_SARG(field->name), TG_SARG(type),
+                    field->nullable ? "" : " NOT NULL");
     }
     for (size_t i = 0; i < target->partition_count; i++) {
-        tg_buf_addf(out, "%s%.*s", i ? ", " : "  partitioned by ", TG_SARG(target->partition_columns[i]));
+        tg_buf_addf(out, "%s%.*s", i ? ", " : "  partitioned by ",
+                    TG_SARG(target->partition_columns[i]));
     }
     tg_buf_addz(out, target->partition_count ? "\n" : "");
     for (size_t i = 0; i < target->property_count; i++) {
-        tg_buf_addf(out, "  property %.*s = %.*s\n", TG_SARG(target->properties[i].key), TG_SARG(target->properties[i].value));
+        tg_buf_addf(out, "  property %.*s = %.*s\n", TG_SARG(target->properties[i].key),
+                    TG_SARG(target->properties[i].value));
     }
 }
 
@@ -64,7 +71,8 @@ static void put_step(const tg_program *program, const tg_step *step, tg_buf *out
         }
         break;
     case TG_STEP_LET:
-        tg_buf_addf(out, "let %.*s%s = ", TG_SARG(step->name), step->materialised ? " (materialised)" : "");
+        tg_buf_addf(out, "let %.*s%s = ", TG_SARG(step->name),
+                    step->materialised ? " (materialised)" : "");
         put_query(step, out);
         break;
     case TG_STEP_REPLACE:
@@ -78,7 +86,8 @@ static void put_step(const tg_program *program, const tg_step *step, tg_buf *out
         put_query(step, out);
         break;
     case TG_STEP_COMMIT:
-        tg_buf_addf(out, "commit %.*s%s", TG_SARG(program->operation), program->is_state_only ? ", state only" : "");
+        tg_buf_addf(out, "commit %.*s%s", TG_SARG(program->operation),
+                    program->is_state_only ? ", state only" : "");
         break;
     }
     tg_buf_addc(out, '\n');

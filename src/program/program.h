@@ -2,29 +2,34 @@
 /*
  * The refresh program: what a refresh (or a DML statement) does to one table, as data.
  *
- * A short list of steps over bound relations, built by a pure planner and run by an engine; techniques are properties of the
- * program that was built, not branches in the runner. Later releases add steps (changes, apply); a runner refuses a step it does
- * not know. Prints readably for --explain and golden files.
+ * A short list of steps over bound relations, built by a pure planner and run by an engine;
+ * techniques are properties of the program that was built, not branches in the runner. Later
+ * releases add steps (changes, apply); a runner refuses a step it does not know. Prints readably
+ * for --explain and golden files.
  */
 #ifndef TG_PROGRAM_PROGRAM_H
 #define TG_PROGRAM_PROGRAM_H
 
 #include "sql/bound.h"
 
-/* A source as an update reads it (design 6.1: table id is implied by the digest of the version's commit file). */
+/*
+ * A source as an update reads it (design 6.1: table id is implied by the digest of the version's
+ * commit file).
+ */
 typedef struct tg_pin {
-    tg_str name;      /* full name as in tg_table.name */
+    tg_str name; /* full name as in tg_table.name */
     tg_str path;
     int64_t version;  /* -1 for sources that are not Delta */
-    tg_digest digest; /* of the version's commit file; for other files: of their names, sizes and times */
+    tg_digest digest; /* of the commit file; not Delta: of the files' names, sizes and times */
     const tg_table *table;
 } tg_pin;
 
 typedef enum tg_step_kind {
-    TG_STEP_PIN,     /* pin: the source is read at this version */
-    TG_STEP_LET,     /* name = rel */
-    TG_STEP_REPLACE, /* rows of the target where predicate IS TRUE are replaced by rel's rows; predicate NULL: all rows; rel NULL: they go */
-    TG_STEP_APPEND,  /* rel's rows are added */
+    TG_STEP_PIN, /* pin: the source is read at this version */
+    TG_STEP_LET, /* name = rel */
+    /* Rows where predicate IS TRUE go (NULL: all rows), rel's rows come (NULL: none). */
+    TG_STEP_REPLACE,
+    TG_STEP_APPEND, /* rel's rows are added */
     TG_STEP_COMMIT
 } tg_step_kind;
 
@@ -40,10 +45,10 @@ typedef struct tg_step {
 
 typedef struct tg_program_target {
     tg_str name, path;
-    int64_t read_version;      /* -1: does not exist, is created by this commit */
-    tg_str table_id;           /* metaData.id: the table's, or the one to create it with (36 characters) */
-    bool changes_metadata;     /* schema, properties or comment differ from read_version's */
-    tg_schema schema;          /* after this program */
+    int64_t read_version; /* -1: does not exist, is created by this commit */
+    tg_str table_id; /* metaData.id: the table's, or the one to create it with (36 characters) */
+    bool changes_metadata; /* schema, properties or comment differ from read_version's */
+    tg_schema schema;      /* after this program */
     const tg_str *partition_columns;
     size_t partition_count;
     const tg_property *properties; /* all of them, after this program */
@@ -55,11 +60,11 @@ typedef struct tg_program {
     tg_program_target target;
     const tg_step *steps;
     size_t step_count;
-    tg_str operation;          /* of the commit: "WRITE", "DELETE", "CREATE TABLE AS SELECT", ... */
+    tg_str operation; /* of the commit: "WRITE", "DELETE", "CREATE TABLE AS SELECT", ... */
     const tg_property *parameters;
     size_t parameter_count;
-    tg_str app_id;             /* txn of a flow; empty: none */
-    bool is_state_only;        /* no rows change: a commit without files that records the state */
+    tg_str app_id;      /* txn of a flow; empty: none */
+    bool is_state_only; /* no rows change: a commit without files that records the state */
     const tg_zone *zone;
     int64_t now_us;
 } tg_program;

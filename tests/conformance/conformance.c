@@ -15,13 +15,14 @@ static void assert_fails(tg_code code, tg_code expected, tg_error *err)
     tg_error_clear(err);
 }
 
-/* ---- programs ------------------------------------------------------------------------------------------------------------------- */
+/* ---- programs -------------------------------------------------------------------------------- */
 
 static tg_schema two_columns(tg_arena *arena)
 {
     tg_field *fields = TG_NEW_ARRAY(arena, tg_field, 2);
     fields[0] = (tg_field){.name = TG_S("d"), .type = tg_type_of(TG_TYPE_DATE), .nullable = true};
-    fields[1] = (tg_field){.name = TG_S("Amount"), .type = tg_type_decimal(arena, 12, 2), .nullable = true};
+    fields[1] =
+        (tg_field){.name = TG_S("Amount"), .type = tg_type_decimal(arena, 12, 2), .nullable = true};
     return (tg_schema){fields, 2};
 }
 
@@ -31,7 +32,8 @@ static tg_schema three_columns(tg_arena *arena)
     tg_schema two = two_columns(arena);
     fields[0] = two.fields[0];
     fields[1] = two.fields[1];
-    fields[2] = (tg_field){.name = TG_S("note"), .type = tg_type_of(TG_TYPE_STRING), .nullable = true};
+    fields[2] =
+        (tg_field){.name = TG_S("note"), .type = tg_type_of(TG_TYPE_STRING), .nullable = true};
     return (tg_schema){fields, 3};
 }
 
@@ -71,14 +73,17 @@ static tg_program *create_program(conformance *c)
 static void create_table(conformance *c)
 {
     tg_run_result result;
-    assert_ok(c->engine->run(c->engine->self, create_program(c), NULL, c->arena, &result, &c->error), &c->error);
+    assert_ok(
+        c->engine->run(c->engine->self, create_program(c), NULL, c->arena, &result, &c->error),
+        &c->error);
     assert_int_equal(result.committed_version, 0);
 }
 
 static tg_table_facts facts_now(conformance *c)
 {
     tg_table_facts facts;
-    assert_ok(c->engine->table_facts(c->engine->self, c->path, c->arena, &facts, &c->error), &c->error);
+    assert_ok(c->engine->table_facts(c->engine->self, c->path, c->arena, &facts, &c->error),
+              &c->error);
     return facts;
 }
 
@@ -112,30 +117,34 @@ static tg_program *alter_program(conformance *c, bool adds_column)
     if (adds_column) {
         program->target.schema = three_columns(c->arena);
     } else {
-        tg_property *properties = TG_NEW_ARRAY(c->arena, tg_property, program->target.property_count + 1);
-        memcpy(properties, program->target.properties, program->target.property_count * sizeof *properties);
-        properties[program->target.property_count] = (tg_property){.key = TG_S("more"), .value = TG_S("1")};
+        tg_property *properties =
+            TG_NEW_ARRAY(c->arena, tg_property, program->target.property_count + 1);
+        memcpy(properties, program->target.properties,
+               program->target.property_count * sizeof *properties);
+        properties[program->target.property_count] =
+            (tg_property){.key = TG_S("more"), .value = TG_S("1")};
         program->target.properties = properties;
         program->target.property_count++;
     }
     return program;
 }
 
-/* ---- hooks ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- hooks ----------------------------------------------------------------------------------- */
 
 /* What a hook does and what it saw. */
 typedef struct script {
     conformance *c;
-    tg_program *rival;        /* run by the first call, so that the attempt is lost */
+    tg_program *rival; /* run by the first call, so that the attempt is lost */
     bool rerun_after_race, fails;
     int calls;
-    int64_t read_version;     /* of the last call */
+    int64_t read_version; /* of the last call */
     size_t winner_count;
-    tg_commit_fact winner;    /* last one of the last call */
+    tg_commit_fact winner; /* last one of the last call */
 } script;
 
-static tg_code scripted(void *self, int64_t read_version, const tg_commit_fact *winners, size_t winner_count, tg_arena *arena,
-                        tg_str *out_state, bool *out_rerun, tg_error *err)
+static tg_code scripted(void *self, int64_t read_version, const tg_commit_fact *winners,
+                        size_t winner_count, tg_arena *arena, tg_str *out_state, bool *out_rerun,
+                        tg_error *err)
 {
     script *s = self;
     s->calls++;
@@ -156,22 +165,27 @@ static tg_code scripted(void *self, int64_t read_version, const tg_commit_fact *
     return TG_OK;
 }
 
-static tg_code run_scripted(script *s, const tg_program *program, tg_run_result *out_result, tg_error *err)
+static tg_code run_scripted(script *s, const tg_program *program, tg_run_result *out_result,
+                            tg_error *err)
 {
     tg_commit_hooks hooks = {.before_attempt = scripted, .self = s};
     return s->c->engine->run(s->c->engine->self, program, &hooks, s->c->arena, out_result, err);
 }
 
-/* ---- tests: tables ---------------------------------------------------------------------------------------------------------------- */
+/* ---- tests: tables --------------------------------------------------------------------------- */
 
 static void absent_table(void **state)
 {
     conformance *c = *state;
     assert_false(facts_now(c).exists);
     tg_pin pin;
-    assert_fails(c->engine->identity(c->engine->self, TG_FORMAT_DELTA, c->path, -1, c->arena, &pin, &c->error), TG_NOT_FOUND, &c->error);
+    assert_fails(c->engine->identity(c->engine->self, TG_FORMAT_DELTA, c->path, -1, c->arena, &pin,
+                                     &c->error),
+                 TG_NOT_FOUND, &c->error);
     const tg_table *table;
-    assert_fails(c->engine->describe(c->engine->self, TG_FORMAT_DELTA, c->path, -1, NULL, 0, TG_S("t"), c->arena, &table, &c->error), TG_NOT_FOUND, &c->error);
+    assert_fails(c->engine->describe(c->engine->self, TG_FORMAT_DELTA, c->path, -1, NULL, 0,
+                                     TG_S("t"), c->arena, &table, &c->error),
+                 TG_NOT_FOUND, &c->error);
     assert_fails(c->engine->drop(c->engine->self, c->path, &c->error), TG_NOT_FOUND, &c->error);
 }
 
@@ -198,14 +212,20 @@ static void describe_and_identity_agree(void **state)
     conformance *c = *state;
     create_table(c);
     const tg_table *table;
-    assert_ok(c->engine->describe(c->engine->self, TG_FORMAT_DELTA, c->path, -1, NULL, 0, TG_S("main.default.t"), c->arena, &table, &c->error), &c->error);
+    assert_ok(c->engine->describe(c->engine->self, TG_FORMAT_DELTA, c->path, -1, NULL, 0,
+                                  TG_S("main.default.t"), c->arena, &table, &c->error),
+              &c->error);
     assert_int_equal(table->version, 0);
     assert_int_equal(table->schema.count, 2);
     assert_int_equal(table->partition_count, 1);
     assert_str(table->name, "main.default.t");
     tg_pin newest, first;
-    assert_ok(c->engine->identity(c->engine->self, TG_FORMAT_DELTA, c->path, -1, c->arena, &newest, &c->error), &c->error);
-    assert_ok(c->engine->identity(c->engine->self, TG_FORMAT_DELTA, c->path, 0, c->arena, &first, &c->error), &c->error);
+    assert_ok(c->engine->identity(c->engine->self, TG_FORMAT_DELTA, c->path, -1, c->arena, &newest,
+                                  &c->error),
+              &c->error);
+    assert_ok(c->engine->identity(c->engine->self, TG_FORMAT_DELTA, c->path, 0, c->arena, &first,
+                                  &c->error),
+              &c->error);
     assert_int_equal(newest.version, 0);
     assert_memory_equal(&newest.digest, &first.digest, sizeof newest.digest);
     tg_table_facts facts = facts_now(c);
@@ -217,10 +237,16 @@ static void digests_differ_by_version(void **state)
     conformance *c = *state;
     create_table(c);
     tg_run_result result;
-    assert_ok(c->engine->run(c->engine->self, alter_program(c, false), NULL, c->arena, &result, &c->error), &c->error);
+    assert_ok(c->engine->run(c->engine->self, alter_program(c, false), NULL, c->arena, &result,
+                             &c->error),
+              &c->error);
     tg_pin a, b;
-    assert_ok(c->engine->identity(c->engine->self, TG_FORMAT_DELTA, c->path, 0, c->arena, &a, &c->error), &c->error);
-    assert_ok(c->engine->identity(c->engine->self, TG_FORMAT_DELTA, c->path, 1, c->arena, &b, &c->error), &c->error);
+    assert_ok(
+        c->engine->identity(c->engine->self, TG_FORMAT_DELTA, c->path, 0, c->arena, &a, &c->error),
+        &c->error);
+    assert_ok(
+        c->engine->identity(c->engine->self, TG_FORMAT_DELTA, c->path, 1, c->arena, &b, &c->error),
+        &c->error);
     assert_memory_not_equal(&a.digest, &b.digest, sizeof a.digest);
 }
 
@@ -229,7 +255,9 @@ static void missing_version(void **state)
     conformance *c = *state;
     create_table(c);
     const tg_table *table;
-    assert_fails(c->engine->describe(c->engine->self, TG_FORMAT_DELTA, c->path, 7, NULL, 0, TG_S("t"), c->arena, &table, &c->error), TG_NOT_FOUND, &c->error);
+    assert_fails(c->engine->describe(c->engine->self, TG_FORMAT_DELTA, c->path, 7, NULL, 0,
+                                     TG_S("t"), c->arena, &table, &c->error),
+                 TG_NOT_FOUND, &c->error);
 }
 
 static void create_twice_is_conflict(void **state)
@@ -237,7 +265,9 @@ static void create_twice_is_conflict(void **state)
     conformance *c = *state;
     create_table(c);
     tg_run_result result;
-    assert_fails(c->engine->run(c->engine->self, create_program(c), NULL, c->arena, &result, &c->error), TG_CONFLICT, &c->error);
+    assert_fails(
+        c->engine->run(c->engine->self, create_program(c), NULL, c->arena, &result, &c->error),
+        TG_CONFLICT, &c->error);
     assert_int_equal(facts_now(c).version, 0);
 }
 
@@ -251,13 +281,15 @@ static void drop_removes(void **state)
     assert_int_equal(facts_now(c).version, 0);
 }
 
-/* ---- tests: definitions ------------------------------------------------------------------------------------------------------------- */
+/* ---- tests: definitions ---------------------------------------------------------------------- */
 
 static tg_commit_fact only_commit(conformance *c, int64_t from, int64_t to, tg_str app_id)
 {
     tg_commit_fact *facts;
     size_t count;
-    assert_ok(c->engine->commits_since(c->engine->self, c->path, from, to, app_id, tg_zone_utc(), c->arena, &facts, &count, &c->error), &c->error);
+    assert_ok(c->engine->commits_since(c->engine->self, c->path, from, to, app_id, tg_zone_utc(),
+                                       c->arena, &facts, &count, &c->error),
+              &c->error);
     assert_int_equal(count, 1);
     return facts[0];
 }
@@ -267,7 +299,9 @@ static void property_is_no_schema_change(void **state)
     conformance *c = *state;
     create_table(c);
     tg_run_result result;
-    assert_ok(c->engine->run(c->engine->self, alter_program(c, false), NULL, c->arena, &result, &c->error), &c->error);
+    assert_ok(c->engine->run(c->engine->self, alter_program(c, false), NULL, c->arena, &result,
+                             &c->error),
+              &c->error);
     assert_int_equal(result.committed_version, 1);
     assert_int_equal(facts_now(c).property_count, 2);
     tg_commit_fact fact = only_commit(c, 0, 1, app);
@@ -281,22 +315,28 @@ static void new_column_is_schema_change(void **state)
     conformance *c = *state;
     create_table(c);
     tg_run_result result;
-    assert_ok(c->engine->run(c->engine->self, alter_program(c, true), NULL, c->arena, &result, &c->error), &c->error);
+    assert_ok(
+        c->engine->run(c->engine->self, alter_program(c, true), NULL, c->arena, &result, &c->error),
+        &c->error);
     assert_int_equal(facts_now(c).schema.count, 3);
     tg_commit_fact fact = only_commit(c, 0, 1, app);
     assert_true(fact.changes_schema);
     assert_true(tg_region_is_all(fact.hull));
     const tg_table *before;
-    assert_ok(c->engine->describe(c->engine->self, TG_FORMAT_DELTA, c->path, 0, NULL, 0, TG_S("t"), c->arena, &before, &c->error), &c->error);
+    assert_ok(c->engine->describe(c->engine->self, TG_FORMAT_DELTA, c->path, 0, NULL, 0, TG_S("t"),
+                                  c->arena, &before, &c->error),
+              &c->error);
     assert_int_equal(before->schema.count, 2);
 }
 
-/* ---- tests: states ------------------------------------------------------------------------------------------------------------------ */
+/* ---- tests: states --------------------------------------------------------------------------- */
 
 static tg_state_facts state_at(conformance *c, tg_str app_id, int64_t version)
 {
     tg_state_facts found;
-    assert_ok(c->engine->table_state(c->engine->self, c->path, app_id, version, c->arena, &found, &c->error), &c->error);
+    assert_ok(c->engine->table_state(c->engine->self, c->path, app_id, version, c->arena, &found,
+                                     &c->error),
+              &c->error);
     return found;
 }
 
@@ -354,15 +394,19 @@ static void commits_since_is_a_range(void **state)
     }
     tg_commit_fact *facts;
     size_t count;
-    assert_ok(c->engine->commits_since(c->engine->self, c->path, 1, 3, app, tg_zone_utc(), c->arena, &facts, &count, &c->error), &c->error);
+    assert_ok(c->engine->commits_since(c->engine->self, c->path, 1, 3, app, tg_zone_utc(), c->arena,
+                                       &facts, &count, &c->error),
+              &c->error);
     assert_int_equal(count, 2);
     assert_int_equal(facts[0].version, 2);
     assert_int_equal(facts[1].version, 3);
-    assert_ok(c->engine->commits_since(c->engine->self, c->path, 3, 3, app, tg_zone_utc(), c->arena, &facts, &count, &c->error), &c->error);
+    assert_ok(c->engine->commits_since(c->engine->self, c->path, 3, 3, app, tg_zone_utc(), c->arena,
+                                       &facts, &count, &c->error),
+              &c->error);
     assert_int_equal(count, 0);
 }
 
-/* ---- tests: races ------------------------------------------------------------------------------------------------------------------- */
+/* ---- tests: races ---------------------------------------------------------------------------- */
 
 static void lost_race_is_rebased(void **state)
 {
@@ -442,7 +486,10 @@ static void other_table_id_is_conflict(void **state)
 
 int run_conformance(const char *name, int (*setup)(void **state), int (*teardown)(void **state))
 {
-#define CONFORMANCE_TEST(function) {#function, function, setup, teardown, NULL}
+#define CONFORMANCE_TEST(function)                 \
+    {                                              \
+#function, function, setup, teardown, NULL \
+    }
     const struct CMUnitTest tests[] = {
         CONFORMANCE_TEST(absent_table),
         CONFORMANCE_TEST(create_gives_facts),

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engine contract against DuckDB and our Delta log. None of it needs the library: that is part of the contract. */
+/*
+ * The engine contract against DuckDB and our Delta log. None of it needs the library: that is part
+ * of the contract.
+ */
 #include "conformance/conformance.h"
 #include "engine/duckdb/duckdb_engine.h"
 

@@ -1,31 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parquet for checkpoints (tg_parquet of the delta module): actions as JSON lines to and from Parquet.
+ * Parquet for checkpoints (tg_parquet of the delta module): actions as JSON lines to and from
+ * Parquet.
  *
- * Written: Spark's columns and types, as far as actions of our tables have them. Optional structs that are absent stay NULL; an
- * empty one that is not NULL breaks other readers (reference 1.5).
- * Read: any writer's file, by the columns it has. The *_parsed columns repeat stats and partitionValues and are left out.
+ * Written: Spark's columns and types, as far as actions of our tables have them. Optional structs
+ * that are absent stay NULL; an empty one that is not NULL breaks other readers (reference 1.5).
+ * Read: any writer's file, by the columns it has. The *_parsed columns repeat stats and
+ * partitionValues and are left out.
  */
 #include "engine/duckdb/duckdb_int.h"
 
-static const char *const action_names[] = {"txn", "add", "remove", "metaData", "protocol", "domainMetadata", "checkpointMetadata", "sidecar"};
+static const char *const action_names[] = {
+    "txn",    "add", "remove", "metaData", "protocol", "domainMetadata", "checkpointMetadata",
+    "sidecar"};
 enum { ACTION_COUNT = sizeof action_names / sizeof action_names[0] };
 
 #define TEXT_MAP "MAP(VARCHAR, VARCHAR)"
 static const char write_columns[] =
     "{'txn': 'STRUCT(\"appId\" VARCHAR, \"version\" BIGINT, \"lastUpdated\" BIGINT)',"
-    " 'add': 'STRUCT(\"path\" VARCHAR, \"partitionValues\" " TEXT_MAP ", \"size\" BIGINT, \"modificationTime\" BIGINT,"
+    " 'add': 'STRUCT(\"path\" VARCHAR, \"partitionValues\" " TEXT_MAP
+    ", \"size\" BIGINT, \"modificationTime\" BIGINT,"
     " \"dataChange\" BOOLEAN, \"stats\" VARCHAR, \"tags\" " TEXT_MAP ")',"
-    " 'remove': 'STRUCT(\"path\" VARCHAR, \"deletionTimestamp\" BIGINT, \"dataChange\" BOOLEAN, \"extendedFileMetadata\" BOOLEAN,"
+    " 'remove': 'STRUCT(\"path\" VARCHAR, \"deletionTimestamp\" BIGINT, \"dataChange\" BOOLEAN, "
+    "\"extendedFileMetadata\" BOOLEAN,"
     " \"partitionValues\" " TEXT_MAP ", \"size\" BIGINT)',"
     " 'metaData': 'STRUCT(\"id\" VARCHAR, \"name\" VARCHAR, \"description\" VARCHAR,"
     " \"format\" STRUCT(\"provider\" VARCHAR, \"options\" " TEXT_MAP "), \"schemaString\" VARCHAR,"
     " \"partitionColumns\" VARCHAR[], \"configuration\" " TEXT_MAP ", \"createdTime\" BIGINT)',"
-    " 'protocol': 'STRUCT(\"minReaderVersion\" INTEGER, \"minWriterVersion\" INTEGER, \"readerFeatures\" VARCHAR[],"
+    " 'protocol': 'STRUCT(\"minReaderVersion\" INTEGER, \"minWriterVersion\" INTEGER, "
+    "\"readerFeatures\" VARCHAR[],"
     " \"writerFeatures\" VARCHAR[])',"
-    " 'domainMetadata': 'STRUCT(\"domain\" VARCHAR, \"configuration\" VARCHAR, \"removed\" BOOLEAN)'}";
+    " 'domainMetadata': 'STRUCT(\"domain\" VARCHAR, \"configuration\" VARCHAR, \"removed\" "
+    "BOOLEAN)'}";
 
-/* ---- writing --------------------------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static tg_code write_actions(void *self, tg_str actions_path, tg_str parquet_path, tg_error *err)
 {
@@ -40,7 +48,7 @@ static tg_code write_actions(void *self, tg_str actions_path, tg_str parquet_pat
     return tg_duckdb_execute(&session, tg_buf_str(&sql), err);
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* {'path': "add"."path", ...}: the fields of an action that count. */
 static void put_action(tg_buf *out, const char *action, duckdb_logical_type type)
@@ -100,8 +108,9 @@ static tg_code put_actions(tg_duckdb_session *session, tg_str from, tg_buf *out,
     return TG_OK;
 }
 
-static tg_code read_actions(void *self, const tg_str *paths, size_t path_count, tg_code (*row)(void *ctx, tg_str json, tg_error *err),
-                            void *ctx, tg_error *err)
+static tg_code read_actions(void *self, const tg_str *paths, size_t path_count,
+                            tg_code (*row)(void *ctx, tg_str json, tg_error *err), void *ctx,
+                            tg_error *err)
 {
     tg_auto_session tg_duckdb_session session = {0};
     TG_TRY(tg_duckdb_session_open(self, NULL, &session, err));
@@ -137,7 +146,8 @@ tg_code tg_duckdb_parquet(void *self, const tg_parquet **out, tg_error *err)
 {
     (void)err;
     tg_duckdb_engine *engine = self;
-    engine->parquet = (tg_parquet){.self = engine, .read_actions = read_actions, .write_actions = write_actions};
+    engine->parquet =
+        (tg_parquet){.self = engine, .read_actions = read_actions, .write_actions = write_actions};
     *out = &engine->parquet;
     return TG_OK;
 }

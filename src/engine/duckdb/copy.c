@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows into new data files of a table: one COPY, which also tells the statistics that the log needs.
+ * Rows into new data files of a table: one COPY, which also tells the statistics that the log
+ * needs.
  *
- * Files are named part-<tag>-<n>.parquet with one tag per COPY, so that what a failed COPY left behind can be found and removed.
- * Partitioned rows go to folders "column=value" as DuckDB makes them; the log's partition values come from its raw keys, never
- * from the names of folders.
+ * Files are named part-<tag>-<n>.parquet with one tag per COPY, so that what a failed COPY left
+ * behind can be found and removed. Partitioned rows go to folders "column=value" as DuckDB makes
+ * them; the log's partition values come from its raw keys, never from the names of folders.
  */
 #include "engine/duckdb/duckdb_int.h"
 
@@ -31,8 +32,14 @@ static void put_copy(const tg_duckdb_copy *copy, const char *tag, tg_buf *out)
     tg_buf_adds(out, copy->sql);
     tg_buf_addz(out, ") TO ");
     tg_duckdb_put_string(out, copy->table_path);
-    /* The folder holds the table's other files: "ignore" leaves them alone, and no name of ours exists yet. */
-    tg_buf_addf(out, " (FORMAT parquet, COMPRESSION snappy, OVERWRITE_OR_IGNORE true, FILENAME_PATTERN 'part-%s-{i}', RETURN_STATS", tag);
+    /*
+     * The folder holds the table's other files: "ignore" leaves them alone, and no name of ours
+     * exists yet.
+     */
+    tg_buf_addf(out,
+                " (FORMAT parquet, COMPRESSION snappy, OVERWRITE_OR_IGNORE true, FILENAME_PATTERN "
+                "'part-%s-{i}', RETURN_STATS",
+                tag);
     if (!copy->partition_count) {
         tg_buf_addf(out, ", FILE_SIZE_BYTES %d)", FILE_BYTES);
         return;
@@ -45,7 +52,7 @@ static void put_copy(const tg_duckdb_copy *copy, const char *tag, tg_buf *out)
     tg_buf_addz(out, "))");
 }
 
-/* ---- what COPY returns ------------------------------------------------------------------------------------------------------ */
+/* ---- what COPY returns ----------------------------------------------------------------------- */
 
 /* The range of entries of a map in one row. */
 static duckdb_list_entry map_entries(duckdb_vector maps, idx_t row)
@@ -85,7 +92,8 @@ static bool map_find(duckdb_vector maps, idx_t row, tg_str key, idx_t *out_posit
 static bool stat_text(duckdb_vector columns, idx_t column, const char *key, tg_str *out_text)
 {
     idx_t at;
-    if (!map_find(columns, column, tg_str_from(key), &at) || tg_duckdb_cell_is_null(map_values(columns), at)) {
+    if (!map_find(columns, column, tg_str_from(key), &at) ||
+        tg_duckdb_cell_is_null(map_values(columns), at)) {
         return false;
     }
     *out_text = tg_duckdb_cell_str(map_values(columns), at);
@@ -99,7 +107,8 @@ static bool parse_instant(tg_str text, tg_arena *arena, int64_t *out_us)
     if (!tg_str_ends(text, TG_S("+00"))) {
         return false;
     }
-    return tg_timestamp_parse(tg_str_sub(text, 0, text.len - 3), arena, out_us, &has_zone) && !has_zone;
+    return tg_timestamp_parse(tg_str_sub(text, 0, text.len - 3), arena, out_us, &has_zone) &&
+           !has_zone;
 }
 
 /* Text of a value as DuckDB prints it. False: not usable (infinite, a year out of range). */
@@ -155,7 +164,7 @@ static bool parse_value(tg_str text, const tg_type *type, tg_arena *arena, tg_va
     }
 }
 
-/* ---- statistics ----------------------------------------------------------------------------------------------------------------- */
+/* ---- statistics ------------------------------------------------------------------------------ */
 
 /* The three objects of a stats text while they are being built: members without braces. */
 typedef struct stats_text {
@@ -171,7 +180,8 @@ static void put_member_name(tg_buf *out, tg_str name)
 
 static void put_bound(tg_buf *out, tg_str name, tg_value value, bool is_max)
 {
-    if ((value.type->kind == TG_TYPE_DOUBLE || value.type->kind == TG_TYPE_FLOAT) && value.as.f64 == 0) {
+    if ((value.type->kind == TG_TYPE_DOUBLE || value.type->kind == TG_TYPE_FLOAT) &&
+        value.as.f64 == 0) {
         value.as.f64 = is_max ? 0.0 : -0.0; /* for readers that put -0.0 before 0.0 */
     }
     tg_auto_buf tg_buf bound = TG_BUF_INIT;
@@ -183,10 +193,12 @@ static void put_bound(tg_buf *out, tg_str name, tg_value value, bool is_max)
 
 static bool has_bounds(const tg_type *type)
 {
-    return type->kind != TG_TYPE_BOOLEAN && type->kind != TG_TYPE_BINARY && type->kind != TG_TYPE_VOID && !tg_type_is_nested(type);
+    return type->kind != TG_TYPE_BOOLEAN && type->kind != TG_TYPE_BINARY &&
+           type->kind != TG_TYPE_VOID && !tg_type_is_nested(type);
 }
 
-static void add_column_stats(stats_text *stats, const tg_field *field, duckdb_vector columns, idx_t column, tg_arena *arena)
+static void add_column_stats(stats_text *stats, const tg_field *field, duckdb_vector columns,
+                             idx_t column, tg_arena *arena)
 {
     tg_str text;
     int64_t nulls;
@@ -203,7 +215,8 @@ static void add_column_stats(stats_text *stats, const tg_field *field, duckdb_ve
     }
     /* DuckDB leaves NaN out of its maximum, but NaN is the greatest value. */
     bool has_nan = stat_text(columns, column, "has_nan", &text) && tg_str_eq(text, TG_S("true"));
-    if (!has_nan && stat_text(columns, column, "max", &text) && parse_value(text, field->type, arena, &value)) {
+    if (!has_nan && stat_text(columns, column, "max", &text) &&
+        parse_value(text, field->type, arena, &value)) {
         put_bound(&stats->maximums, field->name, value, true);
     }
 }
@@ -221,13 +234,15 @@ static bool is_wanted(const tg_duckdb_copy *copy, size_t index)
     return false;
 }
 
-static tg_str file_stats(const tg_duckdb_copy *copy, int64_t records, duckdb_vector stats_column, idx_t row, tg_arena *arena)
+static tg_str file_stats(const tg_duckdb_copy *copy, int64_t records, duckdb_vector stats_column,
+                         idx_t row, tg_arena *arena)
 {
     stats_text stats = {TG_BUF_INIT, TG_BUF_INIT, TG_BUF_INIT};
     duckdb_vector columns = map_values(stats_column);
     for (size_t i = 0; i < copy->schema.count; i++) {
         const tg_field *field = &copy->schema.fields[i];
-        if (is_partition_column(copy, field->name) || !is_wanted(copy, i) || tg_type_is_nested(field->type)) {
+        if (is_partition_column(copy, field->name) || !is_wanted(copy, i) ||
+            tg_type_is_nested(field->type)) {
             continue;
         }
         tg_auto_buf tg_buf key = TG_BUF_INIT;
@@ -253,15 +268,20 @@ static tg_str file_stats(const tg_duckdb_copy *copy, int64_t records, duckdb_vec
     return result;
 }
 
-/* ---- NOT NULL ------------------------------------------------------------------------------------------------------------------- */
+/* ---- NOT NULL -------------------------------------------------------------------------------- */
 
 static tg_code null_violation(tg_str column, tg_error *err)
 {
-    return TG_ERR(err, DELTA_NOT_NULL_CONSTRAINT_VIOLATED, "NOT NULL constraint violated for column: %.*s", TG_SARG(column));
+    return TG_ERR(err, DELTA_NOT_NULL_CONSTRAINT_VIOLATED,
+                  "NOT NULL constraint violated for column: %.*s", TG_SARG(column));
 }
 
-/* Stored atomic columns by their statistics, others by what partition values say; nested ones are checked by the query. */
-static tg_code check_not_null(const tg_duckdb_copy *copy, const tg_delta_add *add, duckdb_vector stats_column, idx_t row, tg_error *err)
+/*
+ * Stored atomic columns by their statistics, others by what partition values say; nested ones are
+ * checked by the query.
+ */
+static tg_code check_not_null(const tg_duckdb_copy *copy, const tg_delta_add *add,
+                              duckdb_vector stats_column, idx_t row, tg_error *err)
 {
     for (size_t i = 0; i < copy->partition_count; i++) {
         ptrdiff_t at = tg_schema_find(copy->schema, copy->partition_columns[i]);
@@ -271,7 +291,8 @@ static tg_code check_not_null(const tg_duckdb_copy *copy, const tg_delta_add *ad
     }
     for (size_t i = 0; i < copy->schema.count; i++) {
         const tg_field *field = &copy->schema.fields[i];
-        if (field->nullable || is_partition_column(copy, field->name) || tg_type_is_nested(field->type)) {
+        if (field->nullable || is_partition_column(copy, field->name) ||
+            tg_type_is_nested(field->type)) {
             continue;
         }
         tg_auto_buf tg_buf key = TG_BUF_INIT;
@@ -279,9 +300,12 @@ static tg_code check_not_null(const tg_duckdb_copy *copy, const tg_delta_add *ad
         idx_t at;
         tg_str text;
         int64_t nulls;
-        if (!map_find(stats_column, row, tg_buf_str(&key), &at) || !stat_text(map_values(stats_column), at, "null_count", &text)
-            || !tg_str_to_i64(text, &nulls)) {
-            TG_FAIL(err, TIDEGATE_ENGINE_ERROR, "DuckDB did not tell how many NULLs it wrote to column %.*s", TG_SARG(field->name));
+        if (!map_find(stats_column, row, tg_buf_str(&key), &at) ||
+            !stat_text(map_values(stats_column), at, "null_count", &text) ||
+            !tg_str_to_i64(text, &nulls)) {
+            TG_FAIL(err, TIDEGATE_ENGINE_ERROR,
+                    "DuckDB did not tell how many NULLs it wrote to column %.*s",
+                    TG_SARG(field->name));
         }
         if (nulls > 0) {
             return null_violation(field->name, err);
@@ -290,21 +314,24 @@ static tg_code check_not_null(const tg_duckdb_copy *copy, const tg_delta_add *ad
     return TG_OK;
 }
 
-/* ---- rows of the result to actions --------------------------------------------------------------------------------------------- */
+/* ---- rows of the result to actions ----------------------------------------------------------- */
 
 /* Columns of what COPY returns with RETURN_STATS. */
 enum { OUT_FILENAME, OUT_COUNT, OUT_SIZE, OUT_FOOTER, OUT_STATS, OUT_KEYS, OUT_COLUMNS };
 
-static tg_code partition_values(const tg_duckdb_copy *copy, duckdb_vector keys, idx_t row, tg_arena *arena,
-                                const tg_delta_partition_value **out_values, tg_error *err)
+static tg_code partition_values(const tg_duckdb_copy *copy, duckdb_vector keys, idx_t row,
+                                tg_arena *arena, const tg_delta_partition_value **out_values,
+                                tg_error *err)
 {
-    tg_delta_partition_value *values = TG_NEW_ARRAY(arena, tg_delta_partition_value, copy->partition_count);
+    tg_delta_partition_value *values =
+        TG_NEW_ARRAY(arena, tg_delta_partition_value, copy->partition_count);
     for (size_t i = 0; i < copy->partition_count; i++) {
         tg_str column = copy->partition_columns[i];
         ptrdiff_t field = tg_schema_find(copy->schema, column);
         idx_t at;
         if (field < 0 || !map_find(keys, row, column, &at)) {
-            TG_FAIL(err, TIDEGATE_ENGINE_ERROR, "DuckDB did not tell the value of the partition column %.*s", TG_SARG(column));
+            TG_FAIL(err, TIDEGATE_ENGINE_ERROR,
+                    "DuckDB did not tell the value of the partition column %.*s", TG_SARG(column));
         }
         values[i].is_null = true;
         if (tg_duckdb_cell_is_null(map_values(keys), at)) {
@@ -313,29 +340,37 @@ static tg_code partition_values(const tg_duckdb_copy *copy, duckdb_vector keys, 
         tg_str text = tg_duckdb_cell_str(map_values(keys), at);
         tg_value value;
         if (!parse_value(text, copy->schema.fields[field].type, arena, &value)) {
-            TG_FAIL(err, UNSUPPORTED_FEATURE, "the value %.*s of partition column %.*s cannot be written to the Delta log",
+            TG_FAIL(err, UNSUPPORTED_FEATURE,
+                    "the value %.*s of partition column %.*s cannot be written to the Delta log",
                     TG_SARG(text), TG_SARG(column));
         }
-        values[i].text = tg_str_copy(arena, tg_value_to_partition(arena, value, &values[i].is_null));
+        values[i].text =
+            tg_str_copy(arena, tg_value_to_partition(arena, value, &values[i].is_null));
     }
     *out_values = values;
     return TG_OK;
 }
 
-static tg_code make_add(tg_duckdb_session *session, const tg_duckdb_copy *copy, duckdb_data_chunk chunk, idx_t row, tg_arena *arena,
-                        tg_delta_add *out_add, int64_t *out_rows, tg_error *err)
+static tg_code make_add(tg_duckdb_session *session, const tg_duckdb_copy *copy,
+                        duckdb_data_chunk chunk, idx_t row, tg_arena *arena, tg_delta_add *out_add,
+                        int64_t *out_rows, tg_error *err)
 {
-    tg_str path = tg_str_copy(arena, tg_duckdb_cell_str(tg_duckdb.data_chunk_get_vector(chunk, OUT_FILENAME), row));
+    tg_str path = tg_str_copy(
+        arena, tg_duckdb_cell_str(tg_duckdb.data_chunk_get_vector(chunk, OUT_FILENAME), row));
     int64_t rows = tg_duckdb_cell_i64(tg_duckdb.data_chunk_get_vector(chunk, OUT_COUNT), row);
     duckdb_vector stats = tg_duckdb.data_chunk_get_vector(chunk, OUT_STATS);
     tg_fs_entry entry;
     TG_TRY(tg_fs_stat(session->engine->fs, path, &entry, err));
-    tg_delta_add add = {.size_bytes = entry.size_bytes, .modification_time_ms = entry.mtime_ms, .data_change = true};
+    tg_delta_add add = {.size_bytes = entry.size_bytes,
+                        .modification_time_ms = entry.mtime_ms,
+                        .data_change = true};
     if (!tg_path_relative(copy->table_path, path, &add.path)) {
-        TG_FAIL(err, TIDEGATE_ENGINE_ERROR, "DuckDB wrote \"%.*s\", which is not in the table's folder", TG_SARG(path));
+        TG_FAIL(err, TIDEGATE_ENGINE_ERROR,
+                "DuckDB wrote \"%.*s\", which is not in the table's folder", TG_SARG(path));
     }
     add.encoded_path = tg_uri_encode_path(arena, add.path);
-    TG_TRY(partition_values(copy, tg_duckdb.data_chunk_get_vector(chunk, OUT_KEYS), row, arena, &add.partition_values, err));
+    TG_TRY(partition_values(copy, tg_duckdb.data_chunk_get_vector(chunk, OUT_KEYS), row, arena,
+                            &add.partition_values, err));
     if (rows) {
         TG_TRY(check_not_null(copy, &add, stats, row, err));
         add.stats = file_stats(copy, rows, stats, row, arena);
@@ -345,12 +380,13 @@ static tg_code make_add(tg_duckdb_session *session, const tg_duckdb_copy *copy, 
     return TG_OK;
 }
 
-static tg_code collect_files(tg_duckdb_session *session, const tg_duckdb_copy *copy, duckdb_result *result, tg_arena *arena,
-                             tg_duckdb_added *added, tg_error *err)
+static tg_code collect_files(tg_duckdb_session *session, const tg_duckdb_copy *copy,
+                             duckdb_result *result, tg_arena *arena, tg_duckdb_added *added,
+                             tg_error *err)
 {
     if (tg_duckdb.column_count(result) != OUT_COLUMNS) {
-        TG_FAIL(err, TIDEGATE_ENGINE_ERROR, "DuckDB's COPY returned %d columns instead of %d", (int)tg_duckdb.column_count(result),
-                (int)OUT_COLUMNS);
+        TG_FAIL(err, TIDEGATE_ENGINE_ERROR, "DuckDB's COPY returned %d columns instead of %d",
+                (int)tg_duckdb.column_count(result), (int)OUT_COLUMNS);
     }
     duckdb_data_chunk chunk = NULL;
     tg_code code;
@@ -364,8 +400,12 @@ static tg_code collect_files(tg_duckdb_session *session, const tg_duckdb_copy *c
                 added->rows += rows;
                 added->bytes += add.size_bytes;
             } else if (code == TG_OK) {
-                /* A query without rows still makes a file when there are no partitions; nobody needs it. */
-                (void)tg_fs_remove(session->engine->fs, tg_path_join(arena, copy->table_path, add.path), NULL);
+                /*
+                 * A query without rows still makes a file when there are no partitions; nobody
+                 * needs it.
+                 */
+                (void)tg_fs_remove(session->engine->fs,
+                                   tg_path_join(arena, copy->table_path, add.path), NULL);
             }
         }
         tg_duckdb.destroy_data_chunk(&chunk);
@@ -377,7 +417,8 @@ static tg_code collect_files(tg_duckdb_session *session, const tg_duckdb_copy *c
 }
 
 /* Removes the files of a tag, in the table's folder and in folders of partitions. */
-static void remove_tagged(const tg_fs *fs, tg_str folder, tg_str prefix, size_t depth, tg_arena *arena)
+static void remove_tagged(const tg_fs *fs, tg_str folder, tg_str prefix, size_t depth,
+                          tg_arena *arena)
 {
     tg_fs_entry *entries;
     size_t count;
@@ -394,7 +435,8 @@ static void remove_tagged(const tg_fs *fs, tg_str folder, tg_str prefix, size_t 
     }
 }
 
-tg_code tg_duckdb_copy_rows(tg_duckdb_session *session, const tg_duckdb_copy *copy, tg_arena *arena, tg_duckdb_added *added, tg_error *err)
+tg_code tg_duckdb_copy_rows(tg_duckdb_session *session, const tg_duckdb_copy *copy, tg_arena *arena,
+                            tg_duckdb_added *added, tg_error *err)
 {
     const tg_duckdb_engine *engine = session->engine;
     TG_TRY(tg_fs_make_folders(engine->fs, copy->table_path, err));
@@ -411,7 +453,8 @@ tg_code tg_duckdb_copy_rows(tg_duckdb_session *session, const tg_duckdb_copy *co
     }
     if (code != TG_OK) {
         tg_auto_arena tg_arena *scratch = tg_arena_new();
-        remove_tagged(engine->fs, copy->table_path, tg_str_printf(scratch, "part-%s", tag), copy->partition_count, scratch);
+        remove_tagged(engine->fs, copy->table_path, tg_str_printf(scratch, "part-%s", tag),
+                      copy->partition_count, scratch);
         added->count = before.count;
         added->rows = before.rows;
         added->bytes = before.bytes;

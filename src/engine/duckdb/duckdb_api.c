@@ -40,7 +40,10 @@ static tg_str program_folder(tg_arena *arena)
 
 static void *open_candidate(const char *path, tg_buf *tried)
 {
-    /* An absent file is the ordinary case and gets no message of its own; a broken one must not be passed over silently. */
+    /*
+     * An absent file is the ordinary case and gets no message of its own; a broken one must not be
+     * passed over silently.
+     */
     bool is_path = strchr(path, '/') != NULL;
     if (is_path && access(path, F_OK) != 0) {
         return NULL;
@@ -52,16 +55,21 @@ static void *open_candidate(const char *path, tg_buf *tried)
     return library;
 }
 
-static tg_code find_library(const tg_env *env, tg_arena *arena, void **out_library, const char **out_path, tg_error *err)
+static tg_code find_library(const tg_env *env, tg_arena *arena, void **out_library,
+                            const char **out_path, tg_error *err)
 {
     const char *wanted = env->getenv(env->self, "TIDEGATE_DUCKDB");
     if (wanted && wanted[0]) {
         *out_path = wanted;
         *out_library = dlopen(wanted, RTLD_LAZY | RTLD_LOCAL);
         if (!*out_library) {
-            (void)TG_ERR(err, TIDEGATE_ENGINE_NOT_FOUND, "could not open the DuckDB library that TIDEGATE_DUCKDB names: \"%s\"", wanted);
+            (void)TG_ERR(err, TIDEGATE_ENGINE_NOT_FOUND,
+                         "could not open the DuckDB library that TIDEGATE_DUCKDB names: \"%s\"",
+                         wanted);
             (void)tg_error_detail(err, "%s", dlerror());
-            return tg_error_hint(err, "Set TIDEGATE_DUCKDB to the path of a libduckdb.so of version %d.%d or newer, or unset it.",
+            return tg_error_hint(err,
+                                 "Set TIDEGATE_DUCKDB to the path of a libduckdb.so of version "
+                                 "%d.%d or newer, or unset it.",
                                  OLDEST_MAJOR, OLDEST_MINOR);
         }
         return TG_OK;
@@ -80,12 +88,14 @@ static tg_code find_library(const tg_env *env, tg_arena *arena, void **out_libra
             return TG_OK;
         }
     }
-    (void)TG_ERR(err, TIDEGATE_ENGINE_NOT_FOUND, "could not find the DuckDB library (libduckdb.so), which runs queries");
+    (void)TG_ERR(err, TIDEGATE_ENGINE_NOT_FOUND,
+                 "could not find the DuckDB library (libduckdb.so), which runs queries");
     if (tried.len) {
         (void)tg_error_detail(err, "Found but not usable: %s", tg_buf_cstr(&tried));
     }
     return tg_error_hint(err,
-                         "Install libduckdb %d.%d or newer where the loader finds it, put libduckdb.so beside the program, "
+                         "Install libduckdb %d.%d or newer where the loader finds it, put "
+                         "libduckdb.so beside the program, "
                          "or set TIDEGATE_DUCKDB to its path; in a source tree run `./dev setup`.",
                          OLDEST_MAJOR, OLDEST_MINOR);
 }
@@ -101,8 +111,9 @@ static void parse_version(const char *text, int64_t *major, int64_t *minor)
         return;
     }
     size_t second = tg_str_find(rest, TG_S("."), first + 1);
-    if (!tg_str_to_i64(tg_str_sub(rest, 0, first), major)
-        || !tg_str_to_i64(tg_str_sub(rest, first + 1, second == SIZE_MAX ? rest.len : second), minor)) {
+    if (!tg_str_to_i64(tg_str_sub(rest, 0, first), major) ||
+        !tg_str_to_i64(tg_str_sub(rest, first + 1, second == SIZE_MAX ? rest.len : second),
+                       minor)) {
         *major = *minor = 0;
     }
 }
@@ -114,9 +125,11 @@ static tg_code check_version(const char *path, const char *version, tg_error *er
     if (major > OLDEST_MAJOR || (major == OLDEST_MAJOR && minor >= OLDEST_MINOR)) {
         return TG_OK;
     }
-    (void)TG_ERR(err, TIDEGATE_ENGINE_NOT_FOUND, "cannot use the DuckDB library \"%s\": its version %s is older than %d.%d", path,
+    (void)TG_ERR(err, TIDEGATE_ENGINE_NOT_FOUND,
+                 "cannot use the DuckDB library \"%s\": its version %s is older than %d.%d", path,
                  version, OLDEST_MAJOR, OLDEST_MINOR);
-    return tg_error_hint(err, "Install a newer libduckdb, or set TIDEGATE_DUCKDB to the path of one.");
+    return tg_error_hint(err,
+                         "Install a newer libduckdb, or set TIDEGATE_DUCKDB to the path of one.");
 }
 
 static tg_code load_functions(void *library, const char *path, tg_error *err)
@@ -125,7 +138,8 @@ static tg_code load_functions(void *library, const char *path, tg_error *err)
     __typeof__(duckdb_library_version) *library_version;
     void *symbol = dlsym(library, "duckdb_library_version");
     if (!symbol) {
-        TG_FAIL(err, TIDEGATE_ENGINE_NOT_FOUND, "cannot use \"%s\": it is not a DuckDB library", path);
+        TG_FAIL(err, TIDEGATE_ENGINE_NOT_FOUND, "cannot use \"%s\": it is not a DuckDB library",
+                path);
     }
     memcpy(&library_version, &symbol, sizeof symbol);
     TG_TRY(check_version(path, library_version(), err));
@@ -133,7 +147,8 @@ static tg_code load_functions(void *library, const char *path, tg_error *err)
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         symbol = dlsym(library, functions[i].symbol);
         if (!symbol) {
-            TG_FAIL(err, TIDEGATE_ENGINE_NOT_FOUND, "cannot use the DuckDB library \"%s\" (%s): it lacks the function %s", path,
+            TG_FAIL(err, TIDEGATE_ENGINE_NOT_FOUND,
+                    "cannot use the DuckDB library \"%s\" (%s): it lacks the function %s", path,
                     library_version(), functions[i].symbol);
         }
         memcpy((char *)&loaded + functions[i].offset, &symbol, sizeof symbol);
@@ -154,7 +169,10 @@ tg_code tg_duckdb_api_load(const tg_env *env, tg_error *err)
         if (code == TG_OK) {
             code = load_functions(library, path, err);
         }
-        /* A library that was loaded stays: its threads and thread-local data outlive any dlclose we could do. */
+        /*
+         * A library that was loaded stays: its threads and thread-local data outlive any dlclose we
+         * could do.
+         */
         is_loaded = code == TG_OK;
     }
     (void)pthread_mutex_unlock(&load_lock);

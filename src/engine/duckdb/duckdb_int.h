@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to engine/duckdb: the engine object, sessions, and what the files of this folder share. */
+/*
+ * Private to engine/duckdb: the engine object, sessions, and what the files of this folder share.
+ */
 #ifndef TG_ENGINE_DUCKDB_DUCKDB_INT_H
 #define TG_ENGINE_DUCKDB_DUCKDB_INT_H
 
@@ -11,17 +13,17 @@
 #include "engine/duckdb/duckdb_engine.h"
 
 typedef struct tg_duckdb_engine {
-    tg_engine base;              /* first: what users hold */
+    tg_engine base; /* first: what users hold */
     const tg_env *env;
     const tg_fs *fs;
-    tg_arena *arena;             /* lives as long as the engine */
+    tg_arena *arena; /* lives as long as the engine */
     int threads;
     tg_str memory_limit, temp_folder;
     tg_delta delta;
     tg_parquet parquet;
-    duckdb_database database;    /* NULL until the first call that needs it */
-    atomic_bool is_cancelled;    /* set by cancel, cleared when a call starts */
-    struct tg_duckdb_watcher {   /* a thread that interrupts what runs when it is cancelled; starts with the database */
+    duckdb_database database;  /* NULL until the first call that needs it */
+    atomic_bool is_cancelled;  /* set by cancel, cleared when a call starts */
+    struct tg_duckdb_watcher { /* the thread that cancels what runs; starts with the database */
         pthread_t thread;
         pthread_mutex_t lock;
         pthread_cond_t changed;
@@ -30,7 +32,7 @@ typedef struct tg_duckdb_engine {
     } watcher;
 } tg_duckdb_engine;
 
-/* ---- watcher.c: cancelling ------------------------------------------------------------------------------------------- */
+/* ---- watcher.c: cancelling ------------------------------------------------------------------- */
 
 void tg_duckdb_watcher_init(tg_duckdb_engine *engine);
 TG_CHECKED tg_code tg_duckdb_watcher_start(tg_duckdb_engine *engine, tg_error *err);
@@ -41,7 +43,7 @@ void tg_duckdb_watch(tg_duckdb_engine *engine, duckdb_connection connection);
 /* The connection is done; does nothing when another one is watched. */
 void tg_duckdb_unwatch(tg_duckdb_engine *engine, duckdb_connection connection);
 
-/* ---- session.c: connections and statements --------------------------------------------------------------------------- */
+/* ---- session.c: connections and statements --------------------------------------------------- */
 
 /* One connection for one call (or one stream), in the session zone that the call asks for. */
 typedef struct tg_duckdb_session {
@@ -50,50 +52,62 @@ typedef struct tg_duckdb_session {
 } tg_duckdb_session;
 
 /* Loads the library and opens the database when that has not happened yet. zone NULL: UTC. */
-TG_CHECKED tg_code tg_duckdb_session_open(tg_duckdb_engine *engine, const tg_zone *zone, tg_duckdb_session *out_session, tg_error *err);
+TG_CHECKED tg_code tg_duckdb_session_open(tg_duckdb_engine *engine, const tg_zone *zone,
+                                          tg_duckdb_session *out_session, tg_error *err);
 /* Takes a session that never was opened ({0}) too. */
 void tg_duckdb_session_close(tg_duckdb_session *session);
 #define tg_auto_session __attribute__((cleanup(tg_duckdb_session_close)))
 
 /*
- * Runs one statement; release the result with tg_duckdb.destroy_result. is_streaming: chunks are computed as they are fetched.
- * Ends with TG_CANCELLED soon after tg_engine.cancel or the env's flag.
+ * Runs one statement; release the result with tg_duckdb.destroy_result. is_streaming: chunks are
+ * computed as they are fetched. Ends with TG_CANCELLED soon after tg_engine.cancel or the env's
+ * flag.
  */
-TG_CHECKED tg_code tg_duckdb_run(tg_duckdb_session *session, tg_str sql, bool is_streaming, duckdb_result *out_result, tg_error *err);
+TG_CHECKED tg_code tg_duckdb_run(tg_duckdb_session *session, tg_str sql, bool is_streaming,
+                                 duckdb_result *out_result, tg_error *err);
 /* Runs a statement whose result does not matter. */
 TG_CHECKED tg_code tg_duckdb_execute(tg_duckdb_session *session, tg_str sql, tg_error *err);
 /* The next chunk, NULL at the end; release with tg_duckdb.destroy_data_chunk. */
-TG_CHECKED tg_code tg_duckdb_fetch(tg_duckdb_session *session, duckdb_result *result, duckdb_data_chunk *out_chunk, tg_error *err);
+TG_CHECKED tg_code tg_duckdb_fetch(tg_duckdb_session *session, duckdb_result *result,
+                                   duckdb_data_chunk *out_chunk, tg_error *err);
 /* The columns of a query without running it. */
-TG_CHECKED tg_code tg_duckdb_prepare(tg_duckdb_session *session, tg_str sql, duckdb_prepared_statement *out_statement, tg_error *err);
+TG_CHECKED tg_code tg_duckdb_prepare(tg_duckdb_session *session, tg_str sql,
+                                     duckdb_prepared_statement *out_statement, tg_error *err);
 /* Has cancel been called, or the env's flag been set? */
 bool tg_duckdb_is_cancelled(tg_duckdb_engine *engine);
 TG_CHECKED tg_code tg_duckdb_check_cancelled(tg_duckdb_engine *engine, tg_error *err);
 
-/* ---- errors.c ------------------------------------------------------------------------------------------------------- */
+/* ---- errors.c -------------------------------------------------------------------------------- */
 
-/* Sets err from a message of DuckDB ("Conversion Error: ..."), under Spark's class where there is one; returns the code. */
+/*
+ * Sets err from a message of DuckDB ("Conversion Error: ..."), under Spark's class where there is
+ * one; returns the code.
+ */
 tg_code tg_duckdb_error(tg_error *err, const char *message);
 
-/* ---- text.c: pieces of DuckDB SQL ------------------------------------------------------------------------------------- */
+/* ---- text.c: pieces of DuckDB SQL ------------------------------------------------------------ */
 
 void tg_duckdb_put_ident(tg_buf *out, tg_str name);
 void tg_duckdb_put_string(tg_buf *out, tg_str text);
-/* The type under which values of a column are stored and computed; intervals are numbers (months, microseconds). */
+/*
+ * The type under which values of a column are stored and computed; intervals are numbers (months,
+ * microseconds).
+ */
 TG_CHECKED tg_code tg_duckdb_put_type(tg_buf *out, const tg_type *type, tg_error *err);
 /* A value as text that casts to its type in DuckDB; not for NULL. */
 tg_str tg_duckdb_value_text(tg_arena *arena, tg_value value);
 /* A list of paths, taken literally: pattern characters in file names are escaped. */
 void tg_duckdb_put_paths(tg_buf *out, const tg_str *paths, size_t count);
 /* The type of a DuckDB column as ours; UNSUPPORTED_DATATYPE names the column. */
-TG_CHECKED tg_code tg_duckdb_type_from(duckdb_logical_type type, tg_str column, tg_arena *arena, const tg_type **out_type, tg_error *err);
+TG_CHECKED tg_code tg_duckdb_type_from(duckdb_logical_type type, tg_str column, tg_arena *arena,
+                                       const tg_type **out_type, tg_error *err);
 
 /* A cell of a chunk (DuckDB's vectors). Strings are views that live as long as the chunk. */
 bool tg_duckdb_cell_is_null(duckdb_vector vector, idx_t row);
 tg_str tg_duckdb_cell_str(duckdb_vector vector, idx_t row);
 int64_t tg_duckdb_cell_i64(duckdb_vector vector, idx_t row);
 
-/* ---- scan.c: tables in FROM --------------------------------------------------------------------------------------------- */
+/* ---- scan.c: tables in FROM ------------------------------------------------------------------ */
 
 /* What tg_sql_print_rel asks while it prints; one per printed query. */
 typedef struct tg_duckdb_scans {
@@ -102,14 +116,15 @@ typedef struct tg_duckdb_scans {
     tg_arena *arena;
     const tg_region *regions; /* one per scan: rows outside cannot matter */
     size_t region_count;
-    int64_t rows_total;       /* rows of the files that were listed; -1 when unknown */
+    int64_t rows_total; /* rows of the files that were listed; -1 when unknown */
     const tg_delta_snapshot *loaded[16];
     size_t loaded_count;
 } tg_duckdb_scans;
 
 /* The printed text of a bound query; scans gives the counters of what it reads. */
-TG_CHECKED tg_code tg_duckdb_print_query(tg_duckdb_session *session, const tg_zone *zone, const tg_rel *rel, bool numbered_output,
-                                         tg_arena *arena, tg_buf *out, int64_t *out_source_rows, tg_error *err);
+TG_CHECKED tg_code tg_duckdb_print_query(tg_duckdb_session *session, const tg_zone *zone,
+                                         const tg_rel *rel, bool numbered_output, tg_arena *arena,
+                                         tg_buf *out, int64_t *out_source_rows, tg_error *err);
 
 /* A FROM item that reads some files of a Delta table. */
 typedef struct tg_duckdb_files {
@@ -119,72 +134,93 @@ typedef struct tg_duckdb_files {
     size_t partition_count;
     const tg_delta_add *const *files;
     size_t file_count;
-    const size_t *fields;     /* columns to give, by index in schema; NULL: all */
+    const size_t *fields; /* columns to give, by index in schema; NULL: all */
     size_t field_count;
-    const char *file_number;  /* name of a BIGINT column with the file's position in files; NULL: none */
+    const char
+        *file_number; /* name of a BIGINT column with the file's position in files; NULL: none */
 } tg_duckdb_files;
-TG_CHECKED tg_code tg_duckdb_put_files(tg_duckdb_session *session, const tg_duckdb_files *files, const tg_zone *zone, tg_arena *arena,
-                                       tg_buf *out, tg_error *err);
+TG_CHECKED tg_code tg_duckdb_put_files(tg_duckdb_session *session, const tg_duckdb_files *files,
+                                       const tg_zone *zone, tg_arena *arena, tg_buf *out,
+                                       tg_error *err);
 
-/* ---- sources.c: CSV, JSON and Parquet files ------------------------------------------------------------------------------ */
+/* ---- sources.c: CSV, JSON and Parquet files -------------------------------------------------- */
 
 /* The FROM item of a table that is not Delta, its columns cast to the table's types. */
-TG_CHECKED tg_code tg_duckdb_put_source(tg_duckdb_session *session, const tg_table *table, const size_t *fields, size_t field_count,
-                                        const tg_zone *zone, tg_arena *arena, tg_buf *out, tg_error *err);
-TG_CHECKED tg_code tg_duckdb_describe_source(tg_duckdb_engine *engine, tg_table *table, tg_arena *arena, tg_error *err);
+TG_CHECKED tg_code tg_duckdb_put_source(tg_duckdb_session *session, const tg_table *table,
+                                        const size_t *fields, size_t field_count,
+                                        const tg_zone *zone, tg_arena *arena, tg_buf *out,
+                                        tg_error *err);
+TG_CHECKED tg_code tg_duckdb_describe_source(tg_duckdb_engine *engine, tg_table *table,
+                                             tg_arena *arena, tg_error *err);
 /* Digest of the names, sizes and times of the files that a path means. */
-TG_CHECKED tg_code tg_duckdb_source_digest(tg_duckdb_engine *engine, tg_table_format format, tg_str path, tg_arena *arena,
-                                           tg_digest *out_digest, tg_error *err);
+TG_CHECKED tg_code tg_duckdb_source_digest(tg_duckdb_engine *engine, tg_table_format format,
+                                           tg_str path, tg_arena *arena, tg_digest *out_digest,
+                                           tg_error *err);
 
-/* ---- query.c ------------------------------------------------------------------------------------------------------------- */
+/* ---- query.c --------------------------------------------------------------------------------- */
 
-tg_code tg_duckdb_query(void *self, const tg_engine_context *context, const tg_rel *rel, struct ArrowArrayStream *out_stream, tg_error *err);
+tg_code tg_duckdb_query(void *self, const tg_engine_context *context, const tg_rel *rel,
+                        struct ArrowArrayStream *out_stream, tg_error *err);
 tg_code tg_duckdb_fetch_error(void *self, struct ArrowArrayStream *stream, tg_error *err);
-tg_code tg_duckdb_explain(void *self, const tg_engine_context *context, const tg_rel *rel, tg_buf *out, tg_error *err);
+tg_code tg_duckdb_explain(void *self, const tg_engine_context *context, const tg_rel *rel,
+                          tg_buf *out, tg_error *err);
 
-/* ---- facts.c: what is known of tables without a query ----------------------------------------------------------------- */
+/* ---- facts.c: what is known of tables without a query ---------------------------------------- */
 
-tg_code tg_duckdb_describe(void *self, tg_table_format format, tg_str path, int64_t version, const tg_property *options,
-                           size_t option_count, tg_str name, tg_arena *arena, const tg_table **out_table, tg_error *err);
-tg_code tg_duckdb_version_at(void *self, tg_str path, int64_t timestamp_ms, int64_t *out_version, tg_error *err);
-tg_code tg_duckdb_identity(void *self, tg_table_format format, tg_str path, int64_t version, tg_arena *arena, tg_pin *out_pin, tg_error *err);
-tg_code tg_duckdb_table_facts(void *self, tg_str path, tg_arena *arena, tg_table_facts *out_facts, tg_error *err);
-tg_code tg_duckdb_table_state(void *self, tg_str path, tg_str app_id, int64_t version, tg_arena *arena, tg_state_facts *out_state, tg_error *err);
-tg_code tg_duckdb_commits_since(void *self, tg_str path, int64_t from, int64_t to, tg_str app_id, const tg_zone *zone, tg_arena *arena,
-                                tg_commit_fact **out_commits, size_t *out_count, tg_error *err);
-/* A commit as the planner sees it. before: the layout it found (NULL: unknown); table: for the types of bounds. */
-void tg_duckdb_commit_fact(const tg_delta_commit *commit, const tg_delta_metadata *before, const tg_delta_snapshot *table,
-                           tg_str app_id, const tg_zone *zone, tg_arena *arena, tg_commit_fact *out_fact);
+tg_code tg_duckdb_describe(void *self, tg_table_format format, tg_str path, int64_t version,
+                           const tg_property *options, size_t option_count, tg_str name,
+                           tg_arena *arena, const tg_table **out_table, tg_error *err);
+tg_code tg_duckdb_version_at(void *self, tg_str path, int64_t timestamp_ms, int64_t *out_version,
+                             tg_error *err);
+tg_code tg_duckdb_identity(void *self, tg_table_format format, tg_str path, int64_t version,
+                           tg_arena *arena, tg_pin *out_pin, tg_error *err);
+tg_code tg_duckdb_table_facts(void *self, tg_str path, tg_arena *arena, tg_table_facts *out_facts,
+                              tg_error *err);
+tg_code tg_duckdb_table_state(void *self, tg_str path, tg_str app_id, int64_t version,
+                              tg_arena *arena, tg_state_facts *out_state, tg_error *err);
+tg_code tg_duckdb_commits_since(void *self, tg_str path, int64_t from, int64_t to, tg_str app_id,
+                                const tg_zone *zone, tg_arena *arena, tg_commit_fact **out_commits,
+                                size_t *out_count, tg_error *err);
+/*
+ * A commit as the planner sees it. before: the layout it found (NULL: unknown); table: for the
+ * types of bounds.
+ */
+void tg_duckdb_commit_fact(const tg_delta_commit *commit, const tg_delta_metadata *before,
+                           const tg_delta_snapshot *table, tg_str app_id, const tg_zone *zone,
+                           tg_arena *arena, tg_commit_fact *out_fact);
 
-/* ---- copy.c: rows into Parquet files -------------------------------------------------------------------------------------- */
+/* ---- copy.c: rows into Parquet files --------------------------------------------------------- */
 
 typedef struct tg_duckdb_copy {
     tg_str table_path;
-    tg_schema schema;                /* of the rows, partition columns included */
+    tg_schema schema; /* of the rows, partition columns included */
     const tg_str *partition_columns;
     size_t partition_count;
-    const tg_str *indexed;           /* columns that get bounds wherever they stand */
+    const tg_str *indexed; /* columns that get bounds wherever they stand */
     size_t indexed_count;
-    tg_str sql;                      /* a query that gives schema's columns, by their names */
+    tg_str sql; /* a query that gives schema's columns, by their names */
 } tg_duckdb_copy;
 
-typedef struct tg_duckdb_added {     /* a TG_VEC */
+typedef struct tg_duckdb_added { /* a TG_VEC */
     tg_delta_add *items;
     size_t count, capacity;
     int64_t rows, bytes;
 } tg_duckdb_added;
 /* Writes files and appends what the log must say about them. On failure nothing is left behind. */
-TG_CHECKED tg_code tg_duckdb_copy_rows(tg_duckdb_session *session, const tg_duckdb_copy *copy, tg_arena *arena, tg_duckdb_added *added,
-                                       tg_error *err);
+TG_CHECKED tg_code tg_duckdb_copy_rows(tg_duckdb_session *session, const tg_duckdb_copy *copy,
+                                       tg_arena *arena, tg_duckdb_added *added, tg_error *err);
 
-/* ---- run.c ---------------------------------------------------------------------------------------------------------------- */
+/* ---- run.c ----------------------------------------------------------------------------------- */
 
-tg_code tg_duckdb_run_program(void *self, const tg_program *program, const tg_commit_hooks *hooks, tg_arena *arena,
-                              tg_run_result *out_result, tg_error *err);
+tg_code tg_duckdb_run_program(void *self, const tg_program *program, const tg_commit_hooks *hooks,
+                              tg_arena *arena, tg_run_result *out_result, tg_error *err);
 
-/* ---- checkpoint.c --------------------------------------------------------------------------------------------------------- */
+/* ---- checkpoint.c ---------------------------------------------------------------------------- */
 
-/* tg_delta.parquet: gives the engine's tg_parquet; the library is loaded when one of its functions is called. */
+/*
+ * tg_delta.parquet: gives the engine's tg_parquet; the library is loaded when one of its functions
+ * is called.
+ */
 tg_code tg_duckdb_parquet(void *self, const tg_parquet **out, tg_error *err);
 
 #endif

@@ -12,20 +12,23 @@ static void cancel_engine(void *self)
 static tg_code remove_tree(const tg_fs *fs, tg_str path, int depth, tg_arena *arena, tg_error *err)
 {
     if (depth > TG_LIMIT_FOLDER_DEPTH) {
-        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "folder \"%.*s\" is nested more than %d levels deep", TG_SARG(path), TG_LIMIT_FOLDER_DEPTH);
+        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "folder \"%.*s\" is nested more than %d levels deep",
+                TG_SARG(path), TG_LIMIT_FOLDER_DEPTH);
     }
     tg_fs_entry *entries;
     size_t count;
     TG_TRY(tg_fs_list(fs, path, false, arena, &entries, &count, err));
     for (size_t i = 0; i < count; i++) {
         tg_str entry = tg_path_join(arena, path, entries[i].name);
-        TG_TRY(entries[i].is_folder ? remove_tree(fs, entry, depth + 1, arena, err) : tg_fs_remove(fs, entry, err));
+        TG_TRY(entries[i].is_folder ? remove_tree(fs, entry, depth + 1, arena, err)
+                                    : tg_fs_remove(fs, entry, err));
     }
     return tg_fs_remove(fs, path, err);
 }
 
 /*
- * The log goes first and as a whole: it is renamed, so that a crash leaves a table or no table, never one with half its files.
+ * The log goes first and as a whole: it is renamed, so that a crash leaves a table or no table,
+ * never one with half its files.
  */
 static tg_code drop_table(void *self, tg_str path, tg_error *err)
 {
@@ -64,7 +67,8 @@ tg_engine *tg_engine_duckdb_new(const tg_engine_duckdb_options *options)
     engine->threads = options->threads;
     engine->memory_limit = tg_str_copy(arena, options->memory_limit);
     engine->temp_folder = tg_str_copy(arena, options->temp_folder);
-    engine->delta = (tg_delta){.fs = engine->fs, .env = engine->env, .parquet = tg_duckdb_parquet, .parquet_self = engine};
+    engine->delta = (tg_delta){
+        .fs = engine->fs, .env = engine->env, .parquet = tg_duckdb_parquet, .parquet_self = engine};
     tg_duckdb_watcher_init(engine);
     engine->base = (tg_engine){
         .struct_size = sizeof(tg_engine),

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DuckDB's errors as ours. Three kinds of message come here:
- *   - our own text, raised by printed queries and registered functions: "Invalid Input Error: [TG:DIVIDE_BY_ZERO] division by zero";
- *   - failures on data that Spark has a condition for ("Conversion Error: Could not convert string 'x' to INT32");
- *   - the rest: TIDEGATE_ENGINE_ERROR, with DuckDB's words in the detail, so that nobody takes them for ours.
- * The message is all there is to go by: pending queries and prepared statements give no error type.
+ * DuckDB's errors as ours. Three kinds of message come here: - our own text, raised by printed
+ * queries and registered functions: "Invalid Input Error: [TG:DIVIDE_BY_ZERO] division by zero"; -
+ * failures on data that Spark has a condition for ("Conversion Error: Could not convert string 'x'
+ * to INT32"); - the rest: TIDEGATE_ENGINE_ERROR, with DuckDB's words in the detail, so that nobody
+ * takes them for ours. The message is all there is to go by: pending queries and prepared
+ * statements give no error type.
  */
 #include "engine/duckdb/duckdb_int.h"
 
 static const tg_str mark = {"[TG:", 4};
 
-/* Behind the "Kind Error: " and before the excerpt of the printed query, which means nothing to users. */
+/*
+ * Behind the "Kind Error: " and before the excerpt of the printed query, which means nothing to
+ * users.
+ */
 static tg_str message_body(tg_str message)
 {
     size_t excerpt = tg_str_find(message, TG_S("\n\nLINE "), 0);
@@ -38,7 +42,8 @@ static bool raised_by_us(tg_str body, tg_error *err, tg_code *out_code)
     } else {
         tg_auto_buf tg_buf dynamic = TG_BUF_INIT;
         tg_buf_adds(&dynamic, name);
-        *out_code = tg_error_set_named(err, TG_EXECUTION, tg_buf_cstr(&dynamic), "22000", "%.*s", TG_SARG(text));
+        *out_code = tg_error_set_named(err, TG_EXECUTION, tg_buf_cstr(&dynamic), "22000", "%.*s",
+                                       TG_SARG(text));
     }
     return true;
 }
@@ -54,8 +59,9 @@ static tg_str type_name(tg_str name)
     static const struct {
         const char *duckdb, *spark;
     } names[] = {
-        {"INT8", "TINYINT"}, {"INT16", "SMALLINT"}, {"INT32", "INT"},   {"INT64", "BIGINT"},
-        {"INT128", "DECIMAL(38,0)"}, {"BOOL", "BOOLEAN"}, {"VARCHAR", "STRING"}, {"BLOB", "BINARY"},
+        {"INT8", "TINYINT"},   {"INT16", "SMALLINT"},       {"INT32", "INT"},
+        {"INT64", "BIGINT"},   {"INT128", "DECIMAL(38,0)"}, {"BOOL", "BOOLEAN"},
+        {"VARCHAR", "STRING"}, {"BLOB", "BINARY"},
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (tg_str_eq(name, tg_str_from(names[i].duckdb))) {
@@ -82,23 +88,30 @@ static tg_str word_after(tg_str body, const char *words)
 static tg_code conversion_error(tg_str body, tg_error *err)
 {
     if (has(body, "out of range for the destination type")) {
-        tg_str value = word_after(body, "with value "), to = type_name(word_after(body, "destination type "));
-        return TG_ERR(err, CAST_OVERFLOW, "the value %.*s cannot be cast to %.*s: it is out of range", TG_SARG(value), TG_SARG(to));
+        tg_str value = word_after(body, "with value "),
+               to = type_name(word_after(body, "destination type "));
+        return TG_ERR(err, CAST_OVERFLOW,
+                      "the value %.*s cannot be cast to %.*s: it is out of range", TG_SARG(value),
+                      TG_SARG(to));
     }
     if (has(body, "Could not cast value") && has(body, "DECIMAL")) {
         tg_str value = word_after(body, "Could not cast value "), to = word_after(body, " to ");
-        return TG_ERR(err, NUMERIC_VALUE_OUT_OF_RANGE, "the value %.*s cannot be represented as %.*s", TG_SARG(value), TG_SARG(to));
+        return TG_ERR(err, NUMERIC_VALUE_OUT_OF_RANGE,
+                      "the value %.*s cannot be represented as %.*s", TG_SARG(value), TG_SARG(to));
     }
     static const char prefix[] = "Could not convert string ";
     size_t last_to = SIZE_MAX;
-    for (size_t at = tg_str_find(body, TG_S(" to "), 0); at != SIZE_MAX; at = tg_str_find(body, TG_S(" to "), at + 1)) {
+    for (size_t at = tg_str_find(body, TG_S(" to "), 0); at != SIZE_MAX;
+         at = tg_str_find(body, TG_S(" to "), at + 1)) {
         last_to = at;
     }
     if (tg_str_starts(body, tg_str_from(prefix)) && last_to != SIZE_MAX) {
         tg_str value = tg_str_sub(body, sizeof prefix - 1, last_to);
         tg_str to = type_name(word_after(tg_str_sub(body, last_to, body.len), " to "));
-        return TG_ERR(err, CAST_INVALID_INPUT, "the value %.*s of the type STRING cannot be cast to %.*s because it is malformed",
-                      TG_SARG(value), TG_SARG(to));
+        return TG_ERR(
+            err, CAST_INVALID_INPUT,
+            "the value %.*s of the type STRING cannot be cast to %.*s because it is malformed",
+            TG_SARG(value), TG_SARG(to));
     }
     if (has(body, "verflow")) {
         (void)TG_ERR(err, ARITHMETIC_OVERFLOW, "a number is too large for its type");
@@ -112,7 +125,8 @@ static tg_code out_of_memory(tg_str body, tg_error *err)
 {
     (void)TG_ERR(err, TIDEGATE_OUT_OF_MEMORY, "the query needs more memory than it may use");
     (void)tg_error_detail(err, "%.*s", TG_SARG(body));
-    return tg_error_hint(err, "Raise memory_limit, or lower threads: each thread needs memory of its own.");
+    return tg_error_hint(
+        err, "Raise memory_limit, or lower threads: each thread needs memory of its own.");
 }
 
 static tg_code io_error(tg_str body, tg_error *err)
@@ -130,7 +144,8 @@ static tg_code io_error(tg_str body, tg_error *err)
 static tg_code invalid_input(tg_str body, tg_error *err)
 {
     if (has(body, "More than one row returned by a subquery")) {
-        return TG_ERR(err, SCALAR_SUBQUERY_TOO_MANY_ROWS, "a subquery that is used as a value returned more than one row");
+        return TG_ERR(err, SCALAR_SUBQUERY_TOO_MANY_ROWS,
+                      "a subquery that is used as a value returned more than one row");
     }
     if (has(body, "No magic bytes") || has(body, "Parquet") || has(body, "parquet")) {
         (void)TG_ERR(err, FAILED_READ_FILE, "a Parquet file could not be read");
@@ -158,7 +173,8 @@ tg_code tg_duckdb_error(tg_error *err, const char *message)
     if (tg_str_starts(text, TG_S("Out of Range Error"))) {
         (void)TG_ERR(err, ARITHMETIC_OVERFLOW, "the result of a calculation does not fit its type");
         (void)tg_error_detail(err, "%.*s", TG_SARG(body));
-        return tg_error_hint(err, "Cast the operands to a larger type, or use a try_ function to get NULL instead.");
+        return tg_error_hint(
+            err, "Cast the operands to a larger type, or use a try_ function to get NULL instead.");
     }
     if (tg_str_starts(text, TG_S("Out of Memory Error"))) {
         return out_of_memory(body, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of tables without running a query: all from the Delta log, so that libduckdb is not loaded for it (but when only a
- * checkpoint can answer, which delta then asks for).
+ * What is known of tables without running a query: all from the Delta log, so that libduckdb is not
+ * loaded for it (but when only a checkpoint can answer, which delta then asks for).
  */
 #include "engine/duckdb/duckdb_int.h"
 
@@ -15,7 +15,8 @@ static const tg_property *properties_of(const tg_delta_metadata *metadata, tg_ar
     return properties;
 }
 
-static tg_code describe_delta(tg_duckdb_engine *engine, tg_table *table, int64_t version, tg_arena *arena, tg_error *err)
+static tg_code describe_delta(tg_duckdb_engine *engine, tg_table *table, int64_t version,
+                              tg_arena *arena, tg_error *err)
 {
     const tg_delta_snapshot *snapshot;
     TG_TRY(tg_delta_metadata_load(&engine->delta, table->path, version, arena, &snapshot, err));
@@ -26,8 +27,9 @@ static tg_code describe_delta(tg_duckdb_engine *engine, tg_table *table, int64_t
     return TG_OK;
 }
 
-tg_code tg_duckdb_describe(void *self, tg_table_format format, tg_str path, int64_t version, const tg_property *options,
-                           size_t option_count, tg_str name, tg_arena *arena, const tg_table **out_table, tg_error *err)
+tg_code tg_duckdb_describe(void *self, tg_table_format format, tg_str path, int64_t version,
+                           const tg_property *options, size_t option_count, tg_str name,
+                           tg_arena *arena, const tg_table **out_table, tg_error *err)
 {
     tg_table *table = TG_NEW(arena, tg_table);
     table->name = name;
@@ -42,13 +44,15 @@ tg_code tg_duckdb_describe(void *self, tg_table_format format, tg_str path, int6
     return TG_OK;
 }
 
-tg_code tg_duckdb_version_at(void *self, tg_str path, int64_t timestamp_ms, int64_t *out_version, tg_error *err)
+tg_code tg_duckdb_version_at(void *self, tg_str path, int64_t timestamp_ms, int64_t *out_version,
+                             tg_error *err)
 {
     tg_duckdb_engine *engine = self;
     return tg_delta_version_at(&engine->delta, path, timestamp_ms, out_version, err);
 }
 
-tg_code tg_duckdb_identity(void *self, tg_table_format format, tg_str path, int64_t version, tg_arena *arena, tg_pin *out_pin, tg_error *err)
+tg_code tg_duckdb_identity(void *self, tg_table_format format, tg_str path, int64_t version,
+                           tg_arena *arena, tg_pin *out_pin, tg_error *err)
 {
     tg_duckdb_engine *engine = self;
     tg_pin pin = {.path = path, .version = -1};
@@ -65,7 +69,8 @@ tg_code tg_duckdb_identity(void *self, tg_table_format format, tg_str path, int6
     return TG_OK;
 }
 
-tg_code tg_duckdb_table_facts(void *self, tg_str path, tg_arena *arena, tg_table_facts *out_facts, tg_error *err)
+tg_code tg_duckdb_table_facts(void *self, tg_str path, tg_arena *arena, tg_table_facts *out_facts,
+                              tg_error *err)
 {
     tg_duckdb_engine *engine = self;
     tg_table_facts facts = {.version = -1};
@@ -99,19 +104,24 @@ static const tg_delta_txn *txn_of(const tg_delta_txn *txns, size_t count, tg_str
 }
 
 /*
- * The txn version is the version that its commit was planned on plus one; a commit that was rebased lies later. So the commit is
- * looked for from there on, and it is the one whose own txn has that number.
+ * The txn version is the version that its commit was planned on plus one; a commit that was rebased
+ * lies later. So the commit is looked for from there on, and it is the one whose own txn has that
+ * number.
  */
-tg_code tg_duckdb_table_state(void *self, tg_str path, tg_str app_id, int64_t version, tg_arena *arena, tg_state_facts *out_state, tg_error *err)
+tg_code tg_duckdb_table_state(void *self, tg_str path, tg_str app_id, int64_t version,
+                              tg_arena *arena, tg_state_facts *out_state, tg_error *err)
 {
     tg_duckdb_engine *engine = self;
     tg_state_facts state = {.state_version = -1};
     int64_t txn_version = -1;
-    TG_TRY(tg_delta_txn_find(&engine->delta, path, version, app_id, &txn_version, &state.has_txn, err));
-    for (int64_t v = txn_version < 0 ? 0 : txn_version; state.has_txn && state.state_version < 0 && v <= version; v++) {
+    TG_TRY(tg_delta_txn_find(&engine->delta, path, version, app_id, &txn_version, &state.has_txn,
+                             err));
+    for (int64_t v = txn_version < 0 ? 0 : txn_version;
+         state.has_txn && state.state_version < 0 && v <= version; v++) {
         const tg_delta_commit *commit;
         tg_auto_error tg_error local = TG_ERROR_INIT;
-        tg_code code = tg_delta_commit_read(&engine->delta, path, v, NULL, 0, arena, &commit, &local);
+        tg_code code =
+            tg_delta_commit_read(&engine->delta, path, v, NULL, 0, arena, &commit, &local);
         if (code == TG_NOT_FOUND) {
             continue; /* cleaned up by someone; a later commit may still be the one */
         }
@@ -131,7 +141,7 @@ tg_code tg_duckdb_table_state(void *self, tg_str path, tg_str app_id, int64_t ve
     return TG_OK;
 }
 
-/* ---- commits -------------------------------------------------------------------------------------------------------------------- */
+/* ---- commits --------------------------------------------------------------------------------- */
 
 /* Same columns by name and type, and same partitioning? Comments and nullability do not count. */
 static bool is_same_layout(const tg_delta_metadata *a, const tg_delta_metadata *b)
@@ -140,8 +150,8 @@ static bool is_same_layout(const tg_delta_metadata *a, const tg_delta_metadata *
         return false;
     }
     for (size_t i = 0; i < a->schema.count; i++) {
-        if (!tg_str_eq(a->schema.fields[i].name, b->schema.fields[i].name)
-            || !tg_type_equal(a->schema.fields[i].type, b->schema.fields[i].type)) {
+        if (!tg_str_eq(a->schema.fields[i].name, b->schema.fields[i].name) ||
+            !tg_type_equal(a->schema.fields[i].type, b->schema.fields[i].type)) {
             return false;
         }
     }
@@ -165,12 +175,14 @@ static tg_delta_add as_add(const tg_delta_remove *remove)
     };
 }
 
-static tg_region hull_of(const tg_delta_commit *commit, const tg_delta_snapshot *table, const tg_zone *zone, tg_arena *arena)
+static tg_region hull_of(const tg_delta_commit *commit, const tg_delta_snapshot *table,
+                         const tg_zone *zone, tg_arena *arena)
 {
     tg_region hull = tg_region_none();
     for (size_t i = 0; i < commit->add_count; i++) {
         if (commit->adds[i].data_change) {
-            hull = tg_region_or(arena, hull, tg_delta_file_region(table, &commit->adds[i], zone, arena));
+            hull = tg_region_or(arena, hull,
+                                tg_delta_file_region(table, &commit->adds[i], zone, arena));
         }
     }
     for (size_t i = 0; i < commit->remove_count; i++) {
@@ -187,8 +199,9 @@ static tg_region hull_of(const tg_delta_commit *commit, const tg_delta_snapshot 
     return hull;
 }
 
-void tg_duckdb_commit_fact(const tg_delta_commit *commit, const tg_delta_metadata *before, const tg_delta_snapshot *table,
-                           tg_str app_id, const tg_zone *zone, tg_arena *arena, tg_commit_fact *out_fact)
+void tg_duckdb_commit_fact(const tg_delta_commit *commit, const tg_delta_metadata *before,
+                           const tg_delta_snapshot *table, tg_str app_id, const tg_zone *zone,
+                           tg_arena *arena, tg_commit_fact *out_fact)
 {
     tg_commit_fact fact = {.version = commit->version};
     for (size_t i = 0; i < commit->add_count; i++) {
@@ -197,7 +210,8 @@ void tg_duckdb_commit_fact(const tg_delta_commit *commit, const tg_delta_metadat
     for (size_t i = 0; i < commit->remove_count; i++) {
         fact.changes_data = fact.changes_data || commit->removes[i].data_change;
     }
-    fact.changes_schema = commit->metadata && (!before || !is_same_layout(commit->metadata, before));
+    fact.changes_schema =
+        commit->metadata && (!before || !is_same_layout(commit->metadata, before));
     if (txn_of(commit->txns, commit->txn_count, app_id)) {
         fact.app_id = app_id;
         fact.state = commit->user_metadata;
@@ -207,11 +221,13 @@ void tg_duckdb_commit_fact(const tg_delta_commit *commit, const tg_delta_metadat
 }
 
 /* One commit of a range; a log file that is gone makes a fact too. */
-static tg_code read_commit(tg_duckdb_engine *engine, const tg_delta_snapshot *table, int64_t version, tg_arena *arena,
-                           const tg_delta_commit **out_commit, tg_error *err)
+static tg_code read_commit(tg_duckdb_engine *engine, const tg_delta_snapshot *table,
+                           int64_t version, tg_arena *arena, const tg_delta_commit **out_commit,
+                           tg_error *err)
 {
     tg_auto_error tg_error local = TG_ERROR_INIT;
-    tg_code code = tg_delta_commit_read(&engine->delta, table->table_path, version, table->metadata.partition_columns,
+    tg_code code = tg_delta_commit_read(&engine->delta, table->table_path, version,
+                                        table->metadata.partition_columns,
                                         table->metadata.partition_count, arena, out_commit, &local);
     if (code == TG_NOT_FOUND) {
         *out_commit = NULL;
@@ -223,8 +239,12 @@ static tg_code read_commit(tg_duckdb_engine *engine, const tg_delta_snapshot *ta
     return code;
 }
 
-/* The layout before a commit with a metaData action; NULL when the log does not reach back: then it counts as changed. */
-static tg_code layout_at(tg_duckdb_engine *engine, tg_str path, int64_t version, tg_arena *arena, const tg_delta_metadata **out, tg_error *err)
+/*
+ * The layout before a commit with a metaData action; NULL when the log does not reach back: then it
+ * counts as changed.
+ */
+static tg_code layout_at(tg_duckdb_engine *engine, tg_str path, int64_t version, tg_arena *arena,
+                         const tg_delta_metadata **out, tg_error *err)
 {
     *out = NULL;
     if (version < 0) {
@@ -244,8 +264,9 @@ static tg_code layout_at(tg_duckdb_engine *engine, tg_str path, int64_t version,
     return TG_OK;
 }
 
-tg_code tg_duckdb_commits_since(void *self, tg_str path, int64_t from, int64_t to, tg_str app_id, const tg_zone *zone, tg_arena *arena,
-                                tg_commit_fact **out_commits, size_t *out_count, tg_error *err)
+tg_code tg_duckdb_commits_since(void *self, tg_str path, int64_t from, int64_t to, tg_str app_id,
+                                const tg_zone *zone, tg_arena *arena, tg_commit_fact **out_commits,
+                                size_t *out_count, tg_error *err)
 {
     tg_duckdb_engine *engine = self;
     *out_commits = NULL;
@@ -257,13 +278,15 @@ tg_code tg_duckdb_commits_since(void *self, tg_str path, int64_t from, int64_t t
     TG_TRY(tg_delta_metadata_load(&engine->delta, path, to, arena, &table, err));
     size_t count = (size_t)(to - from);
     tg_commit_fact *facts = TG_NEW_ARRAY(arena, tg_commit_fact, count);
-    const tg_delta_metadata *before = NULL; /* newest layout that was met; looked up at the first change */
+    const tg_delta_metadata *before =
+        NULL; /* newest layout that was met; looked up at the first change */
     for (size_t i = 0; i < count; i++) {
         int64_t version = from + 1 + (int64_t)i;
         const tg_delta_commit *commit;
         TG_TRY(read_commit(engine, table, version, arena, &commit, err));
         if (!commit) {
-            facts[i] = (tg_commit_fact){.version = version, .is_missing = true, .hull = tg_region_all()};
+            facts[i] =
+                (tg_commit_fact){.version = version, .is_missing = true, .hull = tg_region_all()};
             continue;
         }
         if (commit->metadata && !before) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Level 1: a bound query as an Arrow stream. The stream owns its session and computes chunk by chunk while it is read, so that a
- * result larger than memory works and the first rows come early.
+ * Level 1: a bound query as an Arrow stream. The stream owns its session and computes chunk by
+ * chunk while it is read, so that a result larger than memory works and the first rows come early.
  */
 #include <errno.h>
 
@@ -16,7 +16,7 @@ typedef struct stream_state {
     idx_t column_count;
     duckdb_logical_type *types;
     const char **names;
-    tg_error error;              /* of the get_* call that failed last */
+    tg_error error; /* of the get_* call that failed last */
     tg_buf error_text;
 } stream_state;
 
@@ -50,7 +50,8 @@ static int arrow_failed(stream_state *state, duckdb_error_data data)
 static int stream_get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
 {
     stream_state *state = state_of(stream);
-    duckdb_error_data data = tg_duckdb.to_arrow_schema(state->arrow, state->types, state->names, state->column_count, out);
+    duckdb_error_data data = tg_duckdb.to_arrow_schema(state->arrow, state->types, state->names,
+                                                       state->column_count, out);
     return data && tg_duckdb.error_data_has_error(data) ? arrow_failed(state, data) : 0;
 }
 
@@ -98,7 +99,8 @@ static void stream_release(struct ArrowArrayStream *stream)
 }
 
 /* Takes over the session. names may be NULL: the result's own. */
-static tg_code start_stream(tg_duckdb_session *session, tg_str sql, const tg_rel *rel, struct ArrowArrayStream *out_stream, tg_error *err)
+static tg_code start_stream(tg_duckdb_session *session, tg_str sql, const tg_rel *rel,
+                            struct ArrowArrayStream *out_stream, tg_error *err)
 {
     duckdb_result result;
     TG_TRY(tg_duckdb_run(session, sql, true, &result, err));
@@ -126,13 +128,17 @@ static tg_code start_stream(tg_duckdb_session *session, tg_str sql, const tg_rel
     return TG_OK;
 }
 
-tg_code tg_duckdb_query(void *self, const tg_engine_context *context, const tg_rel *rel, struct ArrowArrayStream *out_stream, tg_error *err)
+tg_code tg_duckdb_query(void *self, const tg_engine_context *context, const tg_rel *rel,
+                        struct ArrowArrayStream *out_stream, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_auto_session tg_duckdb_session session = {0};
     TG_TRY(tg_duckdb_session_open(self, context->zone, &session, err));
     tg_auto_buf tg_buf sql = TG_BUF_INIT;
-    /* Names may repeat in a result but not in a subquery, so the text numbers its columns; the stream shows the real names. */
+    /*
+     * Names may repeat in a result but not in a subquery, so the text numbers its columns; the
+     * stream shows the real names.
+     */
     TG_TRY(tg_duckdb_print_query(&session, context->zone, rel, true, scratch, &sql, NULL, err));
     return start_stream(&session, tg_buf_str(&sql), rel, out_stream, err);
 }
@@ -171,7 +177,8 @@ static tg_code put_plan(tg_duckdb_session *session, tg_str sql, tg_buf *out, tg_
     return code;
 }
 
-tg_code tg_duckdb_explain(void *self, const tg_engine_context *context, const tg_rel *rel, tg_buf *out, tg_error *err)
+tg_code tg_duckdb_explain(void *self, const tg_engine_context *context, const tg_rel *rel,
+                          tg_buf *out, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_auto_session tg_duckdb_session session = {0};

@@ -2,15 +2,18 @@
 /*
  * Running a program: steps to files to one commit.
  *
- * All REPLACE steps of a program are about the table as it was: a row goes when any of their predicates is TRUE of it, and all
- * new rows come on top. Files of rows that stay and files of new rows are separate, so that the window's edge lies between
- * files the next time. Nothing of the table changes before the commit; when there is none, the files that were written go again.
+ * All REPLACE steps of a program are about the table as it was: a row goes when any of their
+ * predicates is TRUE of it, and all new rows come on top. Files of rows that stay and files of new
+ * rows are separate, so that the window's edge lies between files the next time. Nothing of the
+ * table changes before the commit; when there is none, the files that were written go again.
  */
 #include "engine/duckdb/run_int.h"
 
 tg_code tg_duckdb_run_session(tg_duckdb_run_state *run, tg_error *err)
 {
-    return run->session.connection ? TG_OK : tg_duckdb_session_open(run->engine, run->program->zone, &run->session, err);
+    return run->session.connection
+               ? TG_OK
+               : tg_duckdb_session_open(run->engine, run->program->zone, &run->session, err);
 }
 
 void tg_duckdb_put_target_columns(tg_duckdb_run_state *run, tg_buf *out)
@@ -43,7 +46,7 @@ tg_code tg_duckdb_run_copy(tg_duckdb_run_state *run, tg_str sql, tg_error *err)
     return tg_duckdb_copy_rows(&run->session, &copy, run->arena, &run->added, err);
 }
 
-/* ---- predicates ------------------------------------------------------------------------------------------------------------------- */
+/* ---- predicates ------------------------------------------------------------------------------ */
 
 static void put_target_column(void *self, uint32_t id, tg_buf *out)
 {
@@ -57,7 +60,8 @@ tg_code tg_duckdb_put_hit(tg_duckdb_run_state *run, tg_buf *out, tg_error *err)
         tg_buf_addz(out, "true");
         return TG_OK;
     }
-    tg_print_options options = {.dialect = TG_DIALECT_DUCKDB, .zone = tg_zone_name(run->program->zone)};
+    tg_print_options options = {.dialect = TG_DIALECT_DUCKDB,
+                                .zone = tg_zone_name(run->program->zone)};
     bool is_first = true;
     for (size_t i = 0; i < run->program->step_count; i++) {
         const tg_step *step = &run->program->steps[i];
@@ -71,16 +75,21 @@ tg_code tg_duckdb_put_hit(tg_duckdb_run_state *run, tg_buf *out, tg_error *err)
     return TG_OK;
 }
 
-/* ---- checks before anything is written ------------------------------------------------------------------------------------------- */
+/* ---- checks before anything is written ------------------------------------------------------- */
 
 static tg_code check_pin(tg_duckdb_run_state *run, const tg_pin *pin, tg_error *err)
 {
-    tg_table_format format = pin->version >= 0 ? TG_FORMAT_DELTA : pin->table ? pin->table->format : TG_FORMAT_PARQUET;
+    tg_table_format format = pin->version >= 0 ? TG_FORMAT_DELTA
+                             : pin->table      ? pin->table->format
+                                               : TG_FORMAT_PARQUET;
     tg_pin now;
-    TG_TRY_CTX(tg_duckdb_identity(run->engine, format, pin->path, pin->version, run->arena, &now, err), err,
-               "while looking at source %.*s", TG_SARG(pin->name));
+    TG_TRY_CTX(
+        tg_duckdb_identity(run->engine, format, pin->path, pin->version, run->arena, &now, err),
+        err, "while looking at source %.*s", TG_SARG(pin->name));
     if (now.digest.high != pin->digest.high || now.digest.low != pin->digest.low) {
-        TG_FAIL(err, TIDEGATE_SOURCE_CHANGED, "source %.*s is not what it was when this update began to read it", TG_SARG(pin->name));
+        TG_FAIL(err, TIDEGATE_SOURCE_CHANGED,
+                "source %.*s is not what it was when this update began to read it",
+                TG_SARG(pin->name));
     }
     return TG_OK;
 }
@@ -100,7 +109,9 @@ static tg_code check_steps(const tg_program *program, tg_error *err)
             }
             break;
         default:
-            TG_FAIL(err, UNSUPPORTED_FEATURE, "step %d of the program for table %.*s is of a kind that this engine does not run yet",
+            TG_FAIL(err, UNSUPPORTED_FEATURE,
+                    "step %d of the program for table %.*s is of a kind that this engine does not "
+                    "run yet",
                     (int)i + 1, TG_SARG(program->target.name));
         }
     }
@@ -111,12 +122,16 @@ static tg_code load_target(tg_duckdb_run_state *run, tg_error *err)
 {
     const tg_program_target *target = &run->program->target;
     if (target->read_version < 0) {
-        return tg_delta_check_definition(target->schema, target->partition_columns, target->partition_count, target->properties,
+        return tg_delta_check_definition(target->schema, target->partition_columns,
+                                         target->partition_count, target->properties,
                                          target->property_count, err);
     }
-    TG_TRY(tg_delta_snapshot_load(&run->engine->delta, target->path, target->read_version, run->arena, &run->snapshot, err));
+    TG_TRY(tg_delta_snapshot_load(&run->engine->delta, target->path, target->read_version,
+                                  run->arena, &run->snapshot, err));
     if (target->table_id.len && !tg_str_eq(run->snapshot->metadata.id, target->table_id)) {
-        TG_FAIL(err, DELTA_METADATA_CHANGED, "table %.*s was replaced by another one since it was looked at", TG_SARG(target->name));
+        TG_FAIL(err, DELTA_METADATA_CHANGED,
+                "table %.*s was replaced by another one since it was looked at",
+                TG_SARG(target->name));
     }
     return TG_OK;
 }
@@ -145,21 +160,27 @@ static tg_code look_at_steps(tg_duckdb_run_state *run, tg_error *err)
         if (step->kind == TG_STEP_REPLACE) {
             run->replaces = true;
             run->replaces_all = run->replaces_all || !step->predicate;
-            run->region = tg_region_or(run->arena, run->region, step->predicate ? step->region : tg_region_all());
+            run->region = tg_region_or(run->arena, run->region,
+                                       step->predicate ? step->region : tg_region_all());
         }
-        run->reads_target = run->reads_target || (step->rel && rel_reads(step->rel, run->program->target.path, run->arena));
+        run->reads_target =
+            run->reads_target ||
+            (step->rel && rel_reads(step->rel, run->program->target.path, run->arena));
     }
     return TG_OK;
 }
 
-/* ---- new rows ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- new rows -------------------------------------------------------------------------------- */
 
 /* A column that must not be NULL and has no null count: the query itself checks. */
 static void put_new_column(const tg_field *field, size_t index, tg_buf *out)
 {
     if (!field->nullable && tg_type_is_nested(field->type)) {
         tg_auto_buf tg_buf message = TG_BUF_INIT;
-        tg_buf_addf(&message, "[TG:DELTA_NOT_NULL_CONSTRAINT_VIOLATED] NOT NULL constraint violated for column: %.*s", TG_SARG(field->name));
+        tg_buf_addf(
+            &message,
+            "[TG:DELTA_NOT_NULL_CONSTRAINT_VIOLATED] NOT NULL constraint violated for column: %.*s",
+            TG_SARG(field->name));
         tg_buf_addf(out, "CASE WHEN c%zu IS NULL THEN error(", index);
         tg_duckdb_put_string(out, tg_buf_str(&message));
         tg_buf_addf(out, ") ELSE c%zu END", index);
@@ -174,13 +195,14 @@ static tg_code write_rows(tg_duckdb_run_state *run, const tg_step *step, tg_erro
 {
     tg_schema schema = run->program->target.schema;
     if (step->rel->column_count != schema.count) {
-        TG_FAIL(err, INTERNAL_ERROR, "a step gives %zu columns to table %.*s, which has %zu", step->rel->column_count,
-                TG_SARG(run->program->target.name), schema.count);
+        TG_FAIL(err, INTERNAL_ERROR, "a step gives %zu columns to table %.*s, which has %zu",
+                step->rel->column_count, TG_SARG(run->program->target.name), schema.count);
     }
     TG_TRY(tg_duckdb_run_session(run, err));
     const tg_rel *rel = step->rel;
-    if (step->predicate) { /* whatever the planner did: only rows of the window are written to the window */
-        tg_rel *unchanged = (tg_rel *)(uintptr_t)step->rel; /* stays as it is: a filter is put above it */
+    if (step->predicate) { /* whatever the planner did: a window gets its own rows only */
+        tg_rel *unchanged =
+            (tg_rel *)(uintptr_t)step->rel; /* stays as it is: a filter is put above it */
         rel = tg_sql_filter_output(unchanged, step->predicate, run->arena);
     }
     tg_auto_buf tg_buf sql = TG_BUF_INIT;
@@ -191,9 +213,11 @@ static tg_code write_rows(tg_duckdb_run_state *run, const tg_step *step, tg_erro
     }
     tg_buf_addz(&sql, " FROM (");
     int64_t source_rows;
-    TG_TRY(tg_duckdb_print_query(&run->session, run->program->zone, rel, true, run->arena, &sql, &source_rows, err));
+    TG_TRY(tg_duckdb_print_query(&run->session, run->program->zone, rel, true, run->arena, &sql,
+                                 &source_rows, err));
     tg_buf_addc(&sql, ')');
-    run->source_rows = source_rows < 0 || run->source_rows < 0 ? -1 : run->source_rows + source_rows;
+    run->source_rows =
+        source_rows < 0 || run->source_rows < 0 ? -1 : run->source_rows + source_rows;
     return tg_duckdb_run_copy(run, tg_buf_str(&sql), err);
 }
 
@@ -224,15 +248,16 @@ static void remove_added(tg_duckdb_run_state *run)
 {
     tg_str folder = run->program->target.path;
     for (size_t i = 0; i < run->added.count; i++) {
-        (void)tg_fs_remove(run->engine->fs, tg_path_join(run->arena, folder, run->added.items[i].path), NULL);
+        (void)tg_fs_remove(run->engine->fs,
+                           tg_path_join(run->arena, folder, run->added.items[i].path), NULL);
     }
-    if (!run->snapshot) { /* a table that did not come to be: its folder, if nothing else is in it */
+    if (!run->snapshot) { /* the folder of a table that did not come to be, if it is empty */
         (void)tg_fs_remove(run->engine->fs, folder, NULL);
     }
 }
 
-tg_code tg_duckdb_run_program(void *self, const tg_program *program, const tg_commit_hooks *hooks, tg_arena *arena,
-                              tg_run_result *out_result, tg_error *err)
+tg_code tg_duckdb_run_program(void *self, const tg_program *program, const tg_commit_hooks *hooks,
+                              tg_arena *arena, tg_run_result *out_result, tg_error *err)
 {
     TG_TRY(check_steps(program, err));
     tg_duckdb_run_state run = {.engine = self, .program = program, .hooks = hooks, .arena = arena};

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commit of a program: what changed as actions, and what happens when another writer was faster.
+ * The commit of a program: what changed as actions, and what happens when another writer was
+ * faster.
  *
- * With hooks (refreshes) each attempt asks them, and state and txn are made for the version that is tried; without (DML) delta's
- * own conflict test decides. Two kinds of winner are always final: one that removed a file which this attempt removes too (its
- * rows would come back or go twice), and one that changed what the table is.
+ * With hooks (refreshes) each attempt asks them, and state and txn are made for the version that is
+ * tried; without (DML) delta's own conflict test decides. Two kinds of winner are always final: one
+ * that removed a file which this attempt removes too (its rows would come back or go twice), and
+ * one that changed what the table is.
  */
 #include "engine/duckdb/run_int.h"
 
-/* ---- metadata --------------------------------------------------------------------------------------------------------------------- */
+/* ---- metadata -------------------------------------------------------------------------------- */
 
 static tg_delta_metadata target_metadata(tg_duckdb_run_state *run)
 {
@@ -50,24 +52,31 @@ static bool has_feature(const tg_str *features, size_t count, tg_str feature)
 /* Does a table's protocol allow what the new definition needs? */
 static bool covers(const tg_delta_protocol *has, const tg_delta_protocol *needs)
 {
-    if (has->min_reader_version < needs->min_reader_version || has->min_writer_version < needs->min_writer_version) {
+    if (has->min_reader_version < needs->min_reader_version ||
+        has->min_writer_version < needs->min_writer_version) {
         return false;
     }
     for (size_t i = 0; i < needs->writer_feature_count; i++) {
-        if (!has_feature(has->writer_features, has->writer_feature_count, needs->writer_features[i])) {
+        if (!has_feature(has->writer_features, has->writer_feature_count,
+                         needs->writer_features[i])) {
             return false;
         }
     }
     for (size_t i = 0; i < needs->reader_feature_count; i++) {
-        if (!has_feature(has->reader_features, has->reader_feature_count, needs->reader_features[i])) {
+        if (!has_feature(has->reader_features, has->reader_feature_count,
+                         needs->reader_features[i])) {
             return false;
         }
     }
     return true;
 }
 
-/* A plain table (up to (1,2)) may be given the features that a new column needs; others would need features merged. */
-static tg_code upgraded_protocol(tg_duckdb_run_state *run, const tg_delta_protocol *needs, const tg_delta_protocol **out, tg_error *err)
+/*
+ * A plain table (up to (1,2)) may be given the features that a new column needs; others would need
+ * features merged.
+ */
+static tg_code upgraded_protocol(tg_duckdb_run_state *run, const tg_delta_protocol *needs,
+                                 const tg_delta_protocol **out, tg_error *err)
 {
     const tg_delta_protocol *has = &run->snapshot->protocol;
     if (covers(has, needs)) {
@@ -75,8 +84,11 @@ static tg_code upgraded_protocol(tg_duckdb_run_state *run, const tg_delta_protoc
         return TG_OK;
     }
     if (has->min_reader_version > 1 || has->min_writer_version > 2) {
-        TG_FAIL(err, UNSUPPORTED_FEATURE, "table %.*s would need more table features than its protocol (%d, %d) has, and adding them is not available yet",
-                TG_SARG(run->program->target.name), has->min_reader_version, has->min_writer_version);
+        TG_FAIL(err, UNSUPPORTED_FEATURE,
+                "table %.*s would need more table features than its protocol (%d, %d) has, and "
+                "adding them is not available yet",
+                TG_SARG(run->program->target.name), has->min_reader_version,
+                has->min_writer_version);
     }
     *out = needs;
     return TG_OK;
@@ -91,13 +103,14 @@ static tg_code set_metadata(tg_duckdb_run_state *run, tg_delta_change *change, t
     tg_delta_metadata *metadata = TG_NEW(run->arena, tg_delta_metadata);
     *metadata = target_metadata(run);
     tg_delta_protocol *needs = TG_NEW(run->arena, tg_delta_protocol);
-    TG_TRY(tg_delta_protocol_for(target->schema, target->properties, target->property_count, run->arena, needs, err));
+    TG_TRY(tg_delta_protocol_for(target->schema, target->properties, target->property_count,
+                                 run->arena, needs, err));
     change->metadata = metadata;
     change->protocol = needs;
     return run->snapshot ? upgraded_protocol(run, needs, &change->protocol, err) : TG_OK;
 }
 
-/* ---- actions ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- actions --------------------------------------------------------------------------------- */
 
 static void set_removes(tg_duckdb_run_state *run, tg_delta_change *change)
 {
@@ -142,7 +155,7 @@ static void set_metrics(tg_duckdb_run_state *run, tg_delta_change *change)
     change->metric_count = count;
 }
 
-/* ---- attempts ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- attempts -------------------------------------------------------------------------------- */
 
 static bool removes_path(const tg_duckdb_run_state *run, tg_str path)
 {
@@ -154,7 +167,8 @@ static bool removes_path(const tg_duckdb_run_state *run, tg_str path)
     return false;
 }
 
-static bool is_final(const tg_duckdb_run_state *run, const tg_delta_change *change, const tg_delta_commit *winner, const tg_commit_fact *fact)
+static bool is_final(const tg_duckdb_run_state *run, const tg_delta_change *change,
+                     const tg_delta_commit *winner, const tg_commit_fact *fact)
 {
     if (winner->protocol || fact->changes_schema || (winner->metadata && change->metadata)) {
         return true;
@@ -167,13 +181,16 @@ static bool is_final(const tg_duckdb_run_state *run, const tg_delta_change *chan
     return false;
 }
 
-static tg_code ask_hooks(tg_duckdb_run_state *run, int64_t read_version, const tg_delta_commit *const *winners, size_t winner_count,
-                         tg_delta_change *change, tg_arena *arena, tg_conflict_verdict *out_verdict, tg_error *err)
+static tg_code ask_hooks(tg_duckdb_run_state *run, int64_t read_version,
+                         const tg_delta_commit *const *winners, size_t winner_count,
+                         tg_delta_change *change, tg_arena *arena, tg_conflict_verdict *out_verdict,
+                         tg_error *err)
 {
     tg_commit_fact *facts = TG_NEW_ARRAY(arena, tg_commit_fact, winner_count);
     const tg_delta_metadata *before = run->snapshot ? &run->snapshot->metadata : NULL;
     for (size_t i = 0; i < winner_count; i++) {
-        tg_duckdb_commit_fact(winners[i], before, run->snapshot, run->program->app_id, run->program->zone, arena, &facts[i]);
+        tg_duckdb_commit_fact(winners[i], before, run->snapshot, run->program->app_id,
+                              run->program->zone, arena, &facts[i]);
         if (is_final(run, change, winners[i], &facts[i])) {
             *out_verdict = TG_VERDICT_RERUN;
             return TG_OK;
@@ -182,14 +199,17 @@ static tg_code ask_hooks(tg_duckdb_run_state *run, int64_t read_version, const t
     }
     bool rerun = false;
     tg_str state = TG_S("");
-    TG_TRY(run->hooks->before_attempt(run->hooks->self, read_version, facts, winner_count, arena, &state, &rerun, err));
+    TG_TRY(run->hooks->before_attempt(run->hooks->self, read_version, facts, winner_count, arena,
+                                      &state, &rerun, err));
     change->user_metadata = state;
     *out_verdict = rerun ? TG_VERDICT_RERUN : TG_VERDICT_RETRY;
     return TG_OK;
 }
 
-static tg_code before_attempt(void *self, int64_t attempt_version, const tg_delta_commit *const *winners, size_t winner_count,
-                              tg_delta_change *change, tg_arena *arena, tg_conflict_verdict *out_verdict, tg_error *err)
+static tg_code before_attempt(void *self, int64_t attempt_version,
+                              const tg_delta_commit *const *winners, size_t winner_count,
+                              tg_delta_change *change, tg_arena *arena,
+                              tg_conflict_verdict *out_verdict, tg_error *err)
 {
     tg_duckdb_run_state *run = self;
     run->attempts++;
@@ -201,10 +221,11 @@ static tg_code before_attempt(void *self, int64_t attempt_version, const tg_delt
         change->txns = txn;
         change->txn_count = 1;
     }
-    return ask_hooks(run, attempt_version - 1, winners, winner_count, change, arena, out_verdict, err);
+    return ask_hooks(run, attempt_version - 1, winners, winner_count, change, arena, out_verdict,
+                     err);
 }
 
-/* ---- commit ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- commit ---------------------------------------------------------------------------------- */
 
 static tg_code sync_added(tg_duckdb_run_state *run, tg_error *err)
 {
@@ -215,10 +236,12 @@ static tg_code sync_added(tg_duckdb_run_state *run, tg_error *err)
     for (size_t i = 0; i < run->added.count; i++) {
         paths[i] = run->added.items[i].path;
     }
-    return tg_delta_sync_files(&run->engine->delta, run->program->target.path, paths, run->added.count, err);
+    return tg_delta_sync_files(&run->engine->delta, run->program->target.path, paths,
+                               run->added.count, err);
 }
 
-static tg_code commit_change(tg_duckdb_run_state *run, tg_delta_change *change, int64_t *out_version, tg_error *err)
+static tg_code commit_change(tg_duckdb_run_state *run, tg_delta_change *change,
+                             int64_t *out_version, tg_error *err)
 {
     const tg_program *program = run->program;
     tg_delta_commit_options options = {
@@ -232,10 +255,14 @@ static tg_code commit_change(tg_duckdb_run_state *run, tg_delta_change *change, 
     } else {
         run->attempts = 1;
     }
-    tg_auto_error tg_error warning = TG_ERROR_INIT; /* a checkpoint that could not be written is written by a later commit */
-    tg_code code = tg_delta_commit_change(&run->engine->delta, program->target.path, change, &options, run->arena, out_version, &warning, err);
+    tg_auto_error tg_error warning =
+        TG_ERROR_INIT; /* a checkpoint that could not be written is written by a later commit */
+    tg_code code = tg_delta_commit_change(&run->engine->delta, program->target.path, change,
+                                          &options, run->arena, out_version, &warning, err);
     if (code == TG_ALREADY_EXISTS) {
-        TG_FAIL(err, DELTA_METADATA_CHANGED, "table %.*s was created by another writer at the same time", TG_SARG(program->target.name));
+        TG_FAIL(err, DELTA_METADATA_CHANGED,
+                "table %.*s was created by another writer at the same time",
+                TG_SARG(program->target.name));
     }
     return code;
 }
@@ -261,7 +288,8 @@ tg_code tg_duckdb_commit_run(tg_duckdb_run_state *run, int64_t *out_version, tg_
     TG_TRY(set_metadata(run, &change, err));
     set_removes(run, &change);
     set_metrics(run, &change);
-    bool has_content = change.add_count || change.remove_count || change.metadata || program->app_id.len || program->is_state_only;
+    bool has_content = change.add_count || change.remove_count || change.metadata ||
+                       program->app_id.len || program->is_state_only;
     if (!has_content) {
         *out_version = -1;
         return TG_OK;

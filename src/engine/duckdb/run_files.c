@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which old files a REPLACE removes. Three kinds:
- *   outside: no row can be hit, by partition values and statistics: untouched, not read;
- *   inside:  every row is hit, proved the same way: removed, not read;
- *   between: one query counts the hit rows of each; without any the file stays, with nothing else it goes, and the rows of the
+ * Which old files a REPLACE removes. Three kinds: outside: no row can be hit, by partition values
+ * and statistics: untouched, not read; inside:  every row is hit, proved the same way: removed, not
+ * read; between: one query counts the hit rows of each; without any the file stays, with nothing
+ * else it goes, and the rows of the
  *            others that are not hit are written to new files.
  */
 #include "engine/duckdb/run_int.h"
@@ -13,7 +13,8 @@ typedef struct between_file {
     int64_t rows, hits;
 } between_file;
 
-static void remove_file(tg_duckdb_run_state *run, const tg_delta_add *file, int64_t rows, int64_t hits)
+static void remove_file(tg_duckdb_run_state *run, const tg_delta_add *file, int64_t rows,
+                        int64_t hits)
 {
     run->removed[run->removed_count++] = file;
     run->physically_deleted_rows += rows;
@@ -28,13 +29,19 @@ static void sort_files(tg_duckdb_run_state *run, between_file **out_between, siz
     run->removed = TG_NEW_ARRAY(run->arena, const tg_delta_add *, snapshot->file_count);
     for (size_t i = 0; i < snapshot->file_count; i++) {
         const tg_delta_add *file = &snapshot->files[i];
-        tg_region rows = run->replaces_all ? tg_region_all() : tg_delta_file_region(snapshot, file, run->program->zone, run->arena);
+        tg_region rows = run->replaces_all
+                             ? tg_region_all()
+                             : tg_delta_file_region(snapshot, file, run->program->zone, run->arena);
         if (!run->replaces_all && !tg_region_meets(run->region, rows)) {
             continue;
         }
         int64_t records = tg_delta_file_records(file->stats);
-        /* An upper bound of the region contains more rows than the predicate hits: it proves nothing here. */
-        bool is_inside = run->replaces_all || (!run->region.is_upper_bound && tg_region_contains(run->region, rows));
+        /*
+         * An upper bound of the region contains more rows than the predicate hits: it proves
+         * nothing here.
+         */
+        bool is_inside = run->replaces_all ||
+                         (!run->region.is_upper_bound && tg_region_contains(run->region, rows));
         if (is_inside && records >= 0) {
             remove_file(run, file, records, records);
         } else {
@@ -45,8 +52,9 @@ static void sort_files(tg_duckdb_run_state *run, between_file **out_between, siz
     *out_count = between.count;
 }
 
-static tg_code put_old_files(tg_duckdb_run_state *run, const tg_delta_add *const *files, size_t count, const size_t *fields,
-                             size_t field_count, const char *file_number, tg_buf *out, tg_error *err)
+static tg_code put_old_files(tg_duckdb_run_state *run, const tg_delta_add *const *files,
+                             size_t count, const size_t *fields, size_t field_count,
+                             const char *file_number, tg_buf *out, tg_error *err)
 {
     tg_duckdb_files item = {
         .table_path = run->snapshot->table_path,
@@ -62,7 +70,8 @@ static tg_code put_old_files(tg_duckdb_run_state *run, const tg_delta_add *const
     return tg_duckdb_put_files(&run->session, &item, run->program->zone, run->arena, out, err);
 }
 
-static tg_code read_counts(tg_duckdb_run_state *run, tg_str sql, between_file *between, size_t count, tg_error *err)
+static tg_code read_counts(tg_duckdb_run_state *run, tg_str sql, between_file *between,
+                           size_t count, tg_error *err)
 {
     duckdb_result result;
     TG_TRY(tg_duckdb_run(&run->session, sql, false, &result, err));
@@ -81,9 +90,11 @@ static tg_code read_counts(tg_duckdb_run_state *run, tg_str sql, between_file *b
     return code;
 }
 
-static tg_code count_hits(tg_duckdb_run_state *run, const tg_delta_add *const *files, between_file *between, size_t count, tg_error *err)
+static tg_code count_hits(tg_duckdb_run_state *run, const tg_delta_add *const *files,
+                          between_file *between, size_t count, tg_error *err)
 {
-    static const char number[] = "tidegate file number"; /* no column of a Delta table can have blanks in its name */
+    static const char number[] =
+        "tidegate file number"; /* no column of a Delta table can have blanks in its name */
     tg_auto_buf tg_buf sql = TG_BUF_INIT;
     tg_buf_addf(&sql, "SELECT \"%s\", count(*), count(*) FILTER (WHERE ", number);
     TG_TRY(tg_duckdb_put_hit(run, &sql, err));
@@ -93,7 +104,8 @@ static tg_code count_hits(tg_duckdb_run_state *run, const tg_delta_add *const *f
     return read_counts(run, tg_buf_str(&sql), between, count, err);
 }
 
-static tg_code write_kept_rows(tg_duckdb_run_state *run, const tg_delta_add *const *files, size_t count, tg_error *err)
+static tg_code write_kept_rows(tg_duckdb_run_state *run, const tg_delta_add *const *files,
+                               size_t count, tg_error *err)
 {
     tg_auto_buf tg_buf sql = TG_BUF_INIT;
     tg_buf_addz(&sql, "SELECT ");
@@ -138,8 +150,10 @@ tg_code tg_duckdb_replace_files(tg_duckdb_run_state *run, tg_error *err)
     int64_t before = run->added.rows;
     TG_TRY(write_kept_rows(run, files, kept, err));
     if (run->added.rows - before != kept_rows) {
-        TG_FAIL(err, INTERNAL_ERROR, "%lld rows of table %.*s were to be kept, but %lld were written", (long long)kept_rows,
-                TG_SARG(run->program->target.name), (long long)(run->added.rows - before));
+        TG_FAIL(err, INTERNAL_ERROR,
+                "%lld rows of table %.*s were to be kept, but %lld were written",
+                (long long)kept_rows, TG_SARG(run->program->target.name),
+                (long long)(run->added.rows - before));
     }
     return TG_OK;
 }

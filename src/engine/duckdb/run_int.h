@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to the files that run programs: run.c (the steps), run_files.c (old files), run_commit.c (the log). */
+/*
+ * Private to the files that run programs: run.c (the steps), run_files.c (old files), run_commit.c
+ * (the log).
+ */
 #ifndef TG_ENGINE_DUCKDB_RUN_INT_H
 #define TG_ENGINE_DUCKDB_RUN_INT_H
 
@@ -11,16 +14,16 @@ typedef struct tg_duckdb_run_state {
     const tg_program *program;
     const tg_commit_hooks *hooks;
     tg_arena *arena;
-    tg_duckdb_session session;          /* opened when the first step needs it */
-    const tg_delta_snapshot *snapshot;  /* of the target at read_version; NULL when it is created */
-    bool replaces;                      /* there is a REPLACE step */
-    bool replaces_all;                  /* one of them has no predicate */
-    bool reads_target;                  /* a query reads the target itself */
-    tg_region region;                   /* union of the REPLACE steps' regions */
-    const tg_delta_add **removed;       /* old files that go */
+    tg_duckdb_session session;         /* opened when the first step needs it */
+    const tg_delta_snapshot *snapshot; /* of the target at read_version; NULL when it is created */
+    bool replaces;                     /* there is a REPLACE step */
+    bool replaces_all;                 /* one of them has no predicate */
+    bool reads_target;                 /* a query reads the target itself */
+    tg_region region;                  /* union of the REPLACE steps' regions */
+    const tg_delta_add **removed;      /* old files that go */
     size_t removed_count;
-    tg_duckdb_added added;              /* new files: kept rows first, then new rows */
-    int64_t kept_rows;                  /* of them, rows that were rewritten unchanged */
+    tg_duckdb_added added; /* new files: kept rows first, then new rows */
+    int64_t kept_rows;     /* of them, rows that were rewritten unchanged */
     int64_t deleted_rows, physically_deleted_rows;
     int64_t source_rows;
     int attempts;
@@ -28,7 +31,10 @@ typedef struct tg_duckdb_run_state {
 
 /* Opens the run's session if that has not happened. */
 TG_CHECKED tg_code tg_duckdb_run_session(tg_duckdb_run_state *run, tg_error *err);
-/* Appends "(p1) OR (p2)": is a row of the target hit by a REPLACE step? Columns are named as in the target's schema. */
+/*
+ * Appends "(p1) OR (p2)": is a row of the target hit by a REPLACE step? Columns are named as in the
+ * target's schema.
+ */
 TG_CHECKED tg_code tg_duckdb_put_hit(tg_duckdb_run_state *run, tg_buf *out, tg_error *err);
 /* The COPY of a query that gives the target's columns, into run->added. */
 TG_CHECKED tg_code tg_duckdb_run_copy(tg_duckdb_run_state *run, tg_str sql, tg_error *err);
@@ -39,6 +45,7 @@ void tg_duckdb_put_target_columns(tg_duckdb_run_state *run, tg_buf *out);
 TG_CHECKED tg_code tg_duckdb_replace_files(tg_duckdb_run_state *run, tg_error *err);
 
 /* Syncs the new files and commits; *out_version -1: there was nothing to commit. */
-TG_CHECKED tg_code tg_duckdb_commit_run(tg_duckdb_run_state *run, int64_t *out_version, tg_error *err);
+TG_CHECKED tg_code tg_duckdb_commit_run(tg_duckdb_run_state *run, int64_t *out_version,
+                                        tg_error *err);
 
 #endif

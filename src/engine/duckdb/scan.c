@@ -2,10 +2,13 @@
 /*
  * Delta tables in FROM: read_parquet over the files of a snapshot that may matter.
  *
- * - Files are chosen here, by the log's partition values and statistics; DuckDB prunes row groups by the printed filters.
- * - `schema = MAP {...}` gives every column its table type by name: files that lack a column read NULL, older types are cast.
- * - Partition columns come from the log, never from the files: looked up by the virtual column file_index. A list literal is
- *   fastest for few files; a join plans faster for many (3,000 files: 150 against 300 ms).
+ * - Files are chosen here, by the log's partition values and statistics; DuckDB prunes row groups
+ *   by the printed filters.
+ * - `schema = MAP {...}` gives every column its table type by name: files that lack a column read
+ *   NULL, older types are cast.
+ * - Partition columns come from the log, never from the files: looked up by the virtual column
+ *   file_index. A list literal is fastest for few files; a join plans faster for many (3,000 files:
+ *   150 against 300 ms).
  */
 #include "engine/duckdb/duckdb_int.h"
 
@@ -65,7 +68,8 @@ static tg_code put_empty(const scan_plan *plan, tg_buf *out, tg_error *err)
         tg_duckdb_put_ident(out, field_at(plan, i)->name);
     }
     if (plan->files->file_number) {
-        tg_buf_addf(out, "%sCAST(NULL AS BIGINT) AS \"%s\"", plan->field_count ? ", " : "", plan->files->file_number);
+        tg_buf_addf(out, "%sCAST(NULL AS BIGINT) AS \"%s\"", plan->field_count ? ", " : "",
+                    plan->files->file_number);
     } else if (!plan->field_count) {
         tg_buf_addz(out, "NULL");
     }
@@ -74,7 +78,8 @@ static tg_code put_empty(const scan_plan *plan, tg_buf *out, tg_error *err)
 }
 
 /* One entry of read_parquet's schema. The type is text inside a string. */
-static tg_code put_schema_entry(tg_buf *out, const tg_field *field, tg_str shown_name, const char *type, tg_error *err)
+static tg_code put_schema_entry(tg_buf *out, const tg_field *field, tg_str shown_name,
+                                const char *type, tg_error *err)
 {
     tg_auto_buf tg_buf type_text = TG_BUF_INIT;
     if (type) {
@@ -91,7 +96,9 @@ static tg_code put_schema_entry(tg_buf *out, const tg_field *field, tg_str shown
     return TG_OK;
 }
 
-/* The first column that lies in the files: something must be named, though nothing of it is read. */
+/*
+ * The first column that lies in the files: something must be named, though nothing of it is read.
+ */
 static const tg_field *any_stored_field(const tg_duckdb_files *files)
 {
     for (size_t i = 0; i < files->schema.count; i++) {
@@ -103,7 +110,8 @@ static const tg_field *any_stored_field(const tg_duckdb_files *files)
 }
 
 /* is_int96: the timestamps of these files are instants that DuckDB takes for local times. */
-static tg_code put_read_parquet(const scan_plan *plan, bool numbered_names, bool is_int96, tg_buf *out, tg_error *err)
+static tg_code put_read_parquet(const scan_plan *plan, bool numbered_names, bool is_int96,
+                                tg_buf *out, tg_error *err)
 {
     tg_buf_addz(out, "read_parquet(");
     tg_duckdb_put_paths(out, plan->paths, plan->files->file_count);
@@ -123,7 +131,8 @@ static tg_code put_read_parquet(const scan_plan *plan, bool numbered_names, bool
     if (is_first) {
         const tg_field *field = any_stored_field(plan->files);
         if (!field) {
-            TG_FAIL(err, UNSUPPORTED_FEATURE, "table \"%.*s\" has no column that is stored in its files",
+            TG_FAIL(err, UNSUPPORTED_FEATURE,
+                    "table \"%.*s\" has no column that is stored in its files",
                     TG_SARG(plan->files->table_path));
         }
         TG_TRY(put_schema_entry(out, field, TG_S("f"), NULL, err));
@@ -132,21 +141,24 @@ static tg_code put_read_parquet(const scan_plan *plan, bool numbered_names, bool
     return TG_OK;
 }
 
-static tg_code partition_text(const scan_plan *plan, size_t partition, const tg_type *type, size_t file, tg_str *out_text,
-                              bool *out_is_null, tg_error *err)
+static tg_code partition_text(const scan_plan *plan, size_t partition, const tg_type *type,
+                              size_t file, tg_str *out_text, bool *out_is_null, tg_error *err)
 {
     const tg_delta_partition_value *value = &plan->files->files[file]->partition_values[partition];
     tg_value typed;
-    TG_TRY_CTX(tg_value_from_partition(value->text, value->is_null, type, plan->zone, plan->arena, &typed, err), err,
-               "while reading a partition value of file \"%.*s\"", TG_SARG(plan->files->files[file]->path));
+    TG_TRY_CTX(tg_value_from_partition(value->text, value->is_null, type, plan->zone, plan->arena,
+                                       &typed, err),
+               err, "while reading a partition value of file \"%.*s\"",
+               TG_SARG(plan->files->files[file]->path));
     *out_is_null = typed.is_null;
     *out_text = typed.is_null ? TG_S("") : tg_duckdb_value_text(plan->arena, typed);
     return TG_OK;
 }
 
 /* ['2024-01-01', NULL, ...]; is_same tells whether one value is enough. */
-static tg_code partition_list(const scan_plan *plan, size_t partition, const tg_type *type, tg_buf *out, bool *out_is_same,
-                              tg_str *out_first, bool *out_first_null, tg_error *err)
+static tg_code partition_list(const scan_plan *plan, size_t partition, const tg_type *type,
+                              tg_buf *out, bool *out_is_same, tg_str *out_first,
+                              bool *out_first_null, tg_error *err)
 {
     *out_is_same = true;
     tg_buf_addc(out, '[');
@@ -172,10 +184,11 @@ static tg_code partition_list(const scan_plan *plan, size_t partition, const tg_
 }
 
 /*
- * The value of a partition column; where it needs a join, the joined lists go to lists ("unnest([...]) AS l0") and the value is
- * taken from there.
+ * The value of a partition column; where it needs a join, the joined lists go to lists
+ * ("unnest([...]) AS l0") and the value is taken from there.
  */
-static tg_code put_partition_value(const scan_plan *plan, size_t partition, const tg_type *type, tg_buf *out, tg_buf *lists, tg_error *err)
+static tg_code put_partition_value(const scan_plan *plan, size_t partition, const tg_type *type,
+                                   tg_buf *out, tg_buf *lists, tg_error *err)
 {
     tg_auto_buf tg_buf list = TG_BUF_INIT;
     bool is_same = false, first_null = false;
@@ -195,11 +208,13 @@ static tg_code put_partition_value(const scan_plan *plan, size_t partition, cons
     tg_buf_addf(out, "CAST(v.l%zu AS ", partition);
     TG_TRY(tg_duckdb_put_type(out, type, err));
     tg_buf_addc(out, ')');
-    tg_buf_addf(lists, ", unnest(CAST(%.*s AS VARCHAR[])) AS l%zu", TG_SARG(tg_buf_str(&list)), partition);
+    tg_buf_addf(lists, ", unnest(CAST(%.*s AS VARCHAR[])) AS l%zu", TG_SARG(tg_buf_str(&list)),
+                partition);
     return TG_OK;
 }
 
-static tg_code put_column(const scan_plan *plan, size_t i, bool is_int96, tg_buf *out, tg_buf *lists, tg_error *err)
+static tg_code put_column(const scan_plan *plan, size_t i, bool is_int96, tg_buf *out,
+                          tg_buf *lists, tg_error *err)
 {
     const tg_field *field = field_at(plan, i);
     ptrdiff_t partition = partition_index(plan->files, field->name);
@@ -225,7 +240,8 @@ static tg_code put_wrapped(const scan_plan *plan, bool is_int96, tg_buf *out, tg
         TG_TRY(put_column(plan, i, is_int96, out, &lists, err));
     }
     if (plan->files->file_number) {
-        tg_buf_addf(out, "%sCAST(r.file_index AS BIGINT) AS \"%s\"", plan->field_count ? ", " : "", plan->files->file_number);
+        tg_buf_addf(out, "%sCAST(r.file_index AS BIGINT) AS \"%s\"", plan->field_count ? ", " : "",
+                    plan->files->file_number);
     } else if (!plan->field_count) {
         tg_buf_addz(out, "NULL");
     }
@@ -233,8 +249,8 @@ static tg_code put_wrapped(const scan_plan *plan, bool is_int96, tg_buf *out, tg
     TG_TRY(put_read_parquet(plan, true, is_int96, out, err));
     tg_buf_addz(out, " AS r");
     if (lists.len) {
-        tg_buf_addf(out, " JOIN (SELECT unnest(range(%zu)) AS i%.*s) AS v ON r.file_index = v.i", plan->files->file_count,
-                    TG_SARG(tg_buf_str(&lists)));
+        tg_buf_addf(out, " JOIN (SELECT unnest(range(%zu)) AS i%.*s) AS v ON r.file_index = v.i",
+                    plan->files->file_count, TG_SARG(tg_buf_str(&lists)));
     }
     tg_buf_addc(out, ')');
     return TG_OK;
@@ -254,13 +270,14 @@ static bool is_plain(const scan_plan *plan)
     return true;
 }
 
-/* ---- INT96 ---------------------------------------------------------------------------------------------------------------- */
+/* ---- INT96 ----------------------------------------------------------------------------------- */
 
 static bool reads_instants(const scan_plan *plan)
 {
     for (size_t i = 0; i < plan->field_count; i++) {
         const tg_field *field = field_at(plan, i);
-        if (field->type->kind == TG_TYPE_TIMESTAMP && partition_index(plan->files, field->name) < 0) {
+        if (field->type->kind == TG_TYPE_TIMESTAMP &&
+            partition_index(plan->files, field->name) < 0) {
             return true;
         }
     }
@@ -268,10 +285,12 @@ static bool reads_instants(const scan_plan *plan)
 }
 
 /*
- * Older Spark writes instants as INT96, which DuckDB reads as local times: right in UTC only. In other zones the files' own
- * schemas are asked, all at once. Mixed tables are refused: nobody has shown one yet.
+ * Older Spark writes instants as INT96, which DuckDB reads as local times: right in UTC only. In
+ * other zones the files' own schemas are asked, all at once. Mixed tables are refused: nobody has
+ * shown one yet.
  */
-static tg_code find_int96(tg_duckdb_session *session, const scan_plan *plan, bool *out_is_int96, tg_error *err)
+static tg_code find_int96(tg_duckdb_session *session, const scan_plan *plan, bool *out_is_int96,
+                          tg_error *err)
 {
     *out_is_int96 = false;
     if (!plan->zone || tg_str_eq(tg_zone_name(plan->zone), TG_S("UTC")) || !reads_instants(plan)) {
@@ -290,7 +309,8 @@ static tg_code find_int96(tg_duckdb_session *session, const scan_plan *plan, boo
     tg_duckdb.destroy_result(&result);
     TG_TRY(code);
     if (count && (size_t)count != plan->files->file_count) {
-        (void)TG_ERR(err, UNSUPPORTED_FEATURE, "table \"%.*s\" has files with INT96 timestamps and files without",
+        (void)TG_ERR(err, UNSUPPORTED_FEATURE,
+                     "table \"%.*s\" has files with INT96 timestamps and files without",
                      TG_SARG(plan->files->table_path));
         return tg_error_hint(err, "Read it in the time zone UTC, or rewrite the older files.");
     }
@@ -298,10 +318,14 @@ static tg_code find_int96(tg_duckdb_session *session, const scan_plan *plan, boo
     return TG_OK;
 }
 
-tg_code tg_duckdb_put_files(tg_duckdb_session *session, const tg_duckdb_files *files, const tg_zone *zone, tg_arena *arena,
-                            tg_buf *out, tg_error *err)
+tg_code tg_duckdb_put_files(tg_duckdb_session *session, const tg_duckdb_files *files,
+                            const tg_zone *zone, tg_arena *arena, tg_buf *out, tg_error *err)
 {
-    scan_plan plan = {.files = files, .zone = zone, .arena = arena, .fields = files->fields, .field_count = files->field_count};
+    scan_plan plan = {.files = files,
+                      .zone = zone,
+                      .arena = arena,
+                      .fields = files->fields,
+                      .field_count = files->field_count};
     if (!files->fields) {
         size_t *all = TG_NEW_ARRAY(arena, size_t, files->schema.count);
         for (size_t i = 0; i < files->schema.count; i++) {
@@ -325,19 +349,22 @@ tg_code tg_duckdb_put_files(tg_duckdb_session *session, const tg_duckdb_files *f
     return put_wrapped(&plan, is_int96, out, err);
 }
 
-/* ---- scans of a query ------------------------------------------------------------------------------------------------------ */
+/* ---- scans of a query ------------------------------------------------------------------------ */
 
-static tg_code load_snapshot(tg_duckdb_scans *scans, const tg_table *table, const tg_delta_snapshot **out, tg_error *err)
+static tg_code load_snapshot(tg_duckdb_scans *scans, const tg_table *table,
+                             const tg_delta_snapshot **out, tg_error *err)
 {
     /* The same table twice in a query is common (self joins, views): its log is read once. */
     for (size_t i = 0; i < scans->loaded_count; i++) {
-        if (tg_str_eq(scans->loaded[i]->table_path, table->path) && (table->version < 0 || scans->loaded[i]->version == table->version)) {
+        if (tg_str_eq(scans->loaded[i]->table_path, table->path) &&
+            (table->version < 0 || scans->loaded[i]->version == table->version)) {
             *out = scans->loaded[i];
             return TG_OK;
         }
     }
-    TG_TRY_CTX(tg_delta_snapshot_load(&scans->session->engine->delta, table->path, table->version, scans->arena, out, err), err,
-               "while reading table %.*s", TG_SARG(table->name));
+    TG_TRY_CTX(tg_delta_snapshot_load(&scans->session->engine->delta, table->path, table->version,
+                                      scans->arena, out, err),
+               err, "while reading table %.*s", TG_SARG(table->name));
     if (scans->loaded_count < sizeof scans->loaded / sizeof scans->loaded[0]) {
         scans->loaded[scans->loaded_count++] = *out;
     }
@@ -350,16 +377,20 @@ static void count_rows(tg_duckdb_scans *scans, const tg_delta_add *file)
     scans->rows_total = records < 0 || scans->rows_total < 0 ? -1 : scans->rows_total + records;
 }
 
-static tg_code put_delta(tg_duckdb_scans *scans, const tg_rel *scan, size_t index, tg_buf *out, tg_error *err)
+static tg_code put_delta(tg_duckdb_scans *scans, const tg_rel *scan, size_t index, tg_buf *out,
+                         tg_error *err)
 {
     const tg_delta_snapshot *snapshot;
     TG_TRY(load_snapshot(scans, scan->table, &snapshot, err));
     tg_region region = index < scans->region_count ? scans->regions[index] : tg_region_all();
-    const tg_delta_add **files = TG_NEW_ARRAY(scans->arena, const tg_delta_add *, snapshot->file_count);
+    const tg_delta_add **files =
+        TG_NEW_ARRAY(scans->arena, const tg_delta_add *, snapshot->file_count);
     size_t count = 0;
     for (size_t i = 0; i < snapshot->file_count; i++) {
         const tg_delta_add *file = &snapshot->files[i];
-        if (tg_region_is_all(region) || tg_region_meets(region, tg_delta_file_region(snapshot, file, scans->zone, scans->arena))) {
+        if (tg_region_is_all(region) ||
+            tg_region_meets(region,
+                            tg_delta_file_region(snapshot, file, scans->zone, scans->arena))) {
             files[count++] = file;
             count_rows(scans, file);
         }
@@ -384,11 +415,13 @@ static tg_code put_scan(void *self, const tg_rel *scan, size_t index, tg_buf *ou
         return put_delta(scans, scan, index, out, err);
     }
     scans->rows_total = -1;
-    return tg_duckdb_put_source(scans->session, scan->table, scan->scan_fields, scan->column_count, scans->zone, scans->arena, out, err);
+    return tg_duckdb_put_source(scans->session, scan->table, scan->scan_fields, scan->column_count,
+                                scans->zone, scans->arena, out, err);
 }
 
-tg_code tg_duckdb_print_query(tg_duckdb_session *session, const tg_zone *zone, const tg_rel *rel, bool numbered_output,
-                              tg_arena *arena, tg_buf *out, int64_t *out_source_rows, tg_error *err)
+tg_code tg_duckdb_print_query(tg_duckdb_session *session, const tg_zone *zone, const tg_rel *rel,
+                              bool numbered_output, tg_arena *arena, tg_buf *out,
+                              int64_t *out_source_rows, tg_error *err)
 {
     const tg_zone *used_zone = zone ? zone : tg_zone_utc();
     tg_duckdb_scans scans = {.session = session, .zone = used_zone, .arena = arena};

@@ -2,34 +2,45 @@
 /*
  * Sessions: one database per engine, one connection per call, statements that can be cancelled.
  *
- * Every call has a connection of its own because a stream that is being read must survive the next call, and because the
- * session zone belongs to the call. A connection costs about 0.1 ms.
+ * Every call has a connection of its own because a stream that is being read must survive the next
+ * call, and because the session zone belongs to the call. A connection costs about 0.1 ms.
  */
 #include "engine/duckdb/duckdb_int.h"
+#include "engine/duckdb/udf.h"
 
 static tg_code set_option(duckdb_config config, const char *name, const char *value, tg_error *err)
 {
     if (tg_duckdb.set_config(config, name, value) != DuckDBSuccess) {
-        TG_FAIL(err, TIDEGATE_ENGINE_ERROR, "DuckDB does not accept the value \"%s\" of its setting %s", value, name);
+        TG_FAIL(err, TIDEGATE_ENGINE_ERROR,
+                "DuckDB does not accept the value \"%s\" of its setting %s", value, name);
     }
     return TG_OK;
 }
 
 static tg_code set_options(tg_duckdb_engine *engine, duckdb_config config, tg_error *err)
 {
-    /* What a query means must not depend on what is found in a folder of extensions or in the network. */
+    /*
+     * What a query means must not depend on what is found in a folder of extensions or in the
+     * network.
+     */
     TG_TRY(set_option(config, "autoload_known_extensions", "false", err));
     TG_TRY(set_option(config, "autoinstall_known_extensions", "false", err));
-    TG_TRY(set_option(config, "temp_directory", tg_str_cstr(engine->arena, engine->temp_folder), err));
-    /* SQL promises no order without ORDER BY; not keeping it lets Parquet be written in parallel and with less memory. */
+    TG_TRY(
+        set_option(config, "temp_directory", tg_str_cstr(engine->arena, engine->temp_folder), err));
+    /*
+     * SQL promises no order without ORDER BY; not keeping it lets Parquet be written in parallel
+     * and with less memory.
+     */
     TG_TRY(set_option(config, "preserve_insertion_order", "false", err));
     if (engine->threads > 0) {
-        TG_TRY(set_option(config, "threads", tg_arena_printf(engine->arena, "%d", engine->threads), err));
+        TG_TRY(set_option(config, "threads", tg_arena_printf(engine->arena, "%d", engine->threads),
+                          err));
     }
     if (engine->memory_limit.len) {
         const char *limit = tg_str_cstr(engine->arena, engine->memory_limit);
         if (tg_duckdb.set_config(config, "memory_limit", limit) != DuckDBSuccess) {
-            (void)TG_ERR(err, TIDEGATE_INVALID_SETTING, "memory_limit \"%s\" is not an amount of memory", limit);
+            (void)TG_ERR(err, TIDEGATE_INVALID_SETTING,
+                         "memory_limit \"%s\" is not an amount of memory", limit);
             return tg_error_hint(err, "Write a number and a unit, such as 4GB or 800MB.");
         }
     }
@@ -55,7 +66,8 @@ static tg_code open_database(tg_duckdb_engine *engine, tg_error *err)
         const char *base = engine->env->getenv(engine->env->self, "TMPDIR");
         char id[37];
         engine->env->uuid(engine->env->self, id);
-        engine->temp_folder = tg_str_printf(engine->arena, "%s/tidegate-%s", base && base[0] == '/' ? base : "/tmp", id);
+        engine->temp_folder = tg_str_printf(engine->arena, "%s/tidegate-%s",
+                                            base && base[0] == '/' ? base : "/tmp", id);
     }
     duckdb_config config = NULL;
     if (tg_duckdb.create_config(&config) != DuckDBSuccess) {
@@ -80,12 +92,13 @@ static tg_code open_database(tg_duckdb_engine *engine, tg_error *err)
 /* Settings and functions that every connection of the database has. */
 static tg_code prepare_database(tg_duckdb_session *session, tg_error *err)
 {
-    return tg_duckdb_execute(session, TG_S("SET GLOBAL TimeZone = 'UTC'"), err);
+    TG_TRY(tg_duckdb_execute(session, TG_S("SET GLOBAL TimeZone = 'UTC'"), err));
+    return tg_duckdb_udf_register(session->connection, err);
 }
 
 /*
- * DuckDB's name of a zone. It knows region names and whole hours ("Etc/GMT-2" is two hours east); "UTC+05:30" it takes for five
- * hours without a word, so anything else is refused here.
+ * DuckDB's name of a zone. It knows region names and whole hours ("Etc/GMT-2" is two hours east);
+ * "UTC+05:30" it takes for five hours without a word, so anything else is refused here.
  */
 static tg_code zone_setting(const tg_zone *zone, tg_buf *out, tg_error *err)
 {
@@ -98,8 +111,10 @@ static tg_code zone_setting(const tg_zone *zone, tg_buf *out, tg_error *err)
     int32_t seconds = tg_zone_offset_at(zone, 0);
     int32_t hours = seconds / 3600;
     if (seconds % 3600 || hours < -12 || hours > 14) {
-        (void)TG_ERR(err, UNSUPPORTED_FEATURE, "the time zone offset %.*s is not available: only whole hours from -12 to +14 are",
-                     TG_SARG(name));
+        (void)TG_ERR(
+            err, UNSUPPORTED_FEATURE,
+            "the time zone offset %.*s is not available: only whole hours from -12 to +14 are",
+            TG_SARG(name));
         return tg_error_hint(err, "Use the name of a region, such as Asia/Kolkata for +05:30.");
     }
     tg_buf_addf(out, "'Etc/GMT%s%d'", hours > 0 ? "-" : "+", hours > 0 ? hours : -hours);
@@ -114,7 +129,8 @@ static tg_code set_zone(tg_duckdb_session *session, const tg_zone *zone, tg_erro
     return tg_duckdb_execute(session, tg_buf_str(&sql), err);
 }
 
-tg_code tg_duckdb_session_open(tg_duckdb_engine *engine, const tg_zone *zone, tg_duckdb_session *out_session, tg_error *err)
+tg_code tg_duckdb_session_open(tg_duckdb_engine *engine, const tg_zone *zone,
+                               tg_duckdb_session *out_session, tg_error *err)
 {
     bool is_first = !engine->database;
     if (is_first) {
@@ -162,9 +178,10 @@ tg_code tg_duckdb_check_cancelled(tg_duckdb_engine *engine, tg_error *err)
     return TG_OK;
 }
 
-/* ---- statements --------------------------------------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
-tg_code tg_duckdb_prepare(tg_duckdb_session *session, tg_str sql, duckdb_prepared_statement *out_statement, tg_error *err)
+tg_code tg_duckdb_prepare(tg_duckdb_session *session, tg_str sql,
+                          duckdb_prepared_statement *out_statement, tg_error *err)
 {
     tg_auto_buf tg_buf text = TG_BUF_INIT;
     tg_buf_adds(&text, sql);
@@ -179,7 +196,8 @@ tg_code tg_duckdb_prepare(tg_duckdb_session *session, tg_str sql, duckdb_prepare
     return TG_OK;
 }
 
-tg_code tg_duckdb_run(tg_duckdb_session *session, tg_str sql, bool is_streaming, duckdb_result *out_result, tg_error *err)
+tg_code tg_duckdb_run(tg_duckdb_session *session, tg_str sql, bool is_streaming,
+                      duckdb_result *out_result, tg_error *err)
 {
     TG_TRY(tg_duckdb_check_cancelled(session->engine, err));
     duckdb_prepared_statement statement = NULL;
@@ -211,10 +229,14 @@ tg_code tg_duckdb_execute(tg_duckdb_session *session, tg_str sql, tg_error *err)
     return TG_OK;
 }
 
-tg_code tg_duckdb_fetch(tg_duckdb_session *session, duckdb_result *result, duckdb_data_chunk *out_chunk, tg_error *err)
+tg_code tg_duckdb_fetch(tg_duckdb_session *session, duckdb_result *result,
+                        duckdb_data_chunk *out_chunk, tg_error *err)
 {
     TG_TRY(tg_duckdb_check_cancelled(session->engine, err));
-    tg_duckdb_watch(session->engine, session->connection); /* until the session ends: another one may have run between two chunks */
+    tg_duckdb_watch(
+        session->engine,
+        session
+            ->connection); /* until the session ends: another one may have run between two chunks */
     duckdb_data_chunk chunk = tg_duckdb.fetch_chunk(*result);
     if (!chunk) {
         const char *message = tg_duckdb.result_error(result);

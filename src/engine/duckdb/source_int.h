@@ -12,8 +12,8 @@ typedef struct tg_source_options {
 } tg_source_options;
 
 /* Checks all options and reads those of CSV. */
-TG_CHECKED tg_code tg_source_options_read(tg_table_format format, const tg_property *properties, size_t count, tg_source_options *out,
-                                          tg_error *err);
+TG_CHECKED tg_code tg_source_options_read(tg_table_format format, const tg_property *properties,
+                                          size_t count, tg_source_options *out, tg_error *err);
 const char *tg_source_format_name(tg_table_format format);
 
 #endif

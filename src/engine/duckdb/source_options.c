@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Read options of CSV, JSON and Parquet sources, under Spark's names and with Spark's defaults (no header, all columns STRING).
- * An option that is not known is an error with the nearest name; one that is known to Spark but not here is refused, for
- * ignoring it would read other values than Spark does.
+ * Read options of CSV, JSON and Parquet sources, under Spark's names and with Spark's defaults (no
+ * header, all columns STRING). An option that is not known is an error with the nearest name; one
+ * that is known to Spark but not here is refused, for ignoring it would read other values than
+ * Spark does.
  */
 #include "engine/duckdb/source_int.h"
 
@@ -11,7 +12,9 @@ enum { FOR_CSV = 1, FOR_JSON = 2, FOR_PARQUET = 4 };
 typedef struct option_def {
     const char *name;
     int formats;
-    /* The only values that are accepted, NULL-terminated; none: any text or handled by apply_csv. */
+    /*
+     * The only values that are accepted, NULL-terminated; none: any text or handled by apply_csv.
+     */
     const char *accepted[4];
 } option_def;
 
@@ -69,7 +72,8 @@ static tg_code unknown_option(const tg_property *property, tg_table_format forma
         }
     }
     tg_str nearest = tg_str_nearest(property->key, names, count);
-    (void)TG_ERR(err, TIDEGATE_INVALID_SETTING, "option \"%.*s\" of a %s source is not known or not available",
+    (void)TG_ERR(err, TIDEGATE_INVALID_SETTING,
+                 "option \"%.*s\" of a %s source is not known or not available",
                  TG_SARG(property->key), tg_source_format_name(format));
     if (nearest.len) {
         return tg_error_hint(err, "Did you mean \"%.*s\"?", TG_SARG(nearest));
@@ -78,7 +82,8 @@ static tg_code unknown_option(const tg_property *property, tg_table_format forma
     for (size_t i = 0; i < count; i++) {
         tg_buf_addf(&list, "%s%.*s", i ? ", " : "", TG_SARG(names[i]));
     }
-    return tg_error_hint(err, "Options of %s sources: %s.", tg_source_format_name(format), tg_buf_cstr(&list));
+    return tg_error_hint(err, "Options of %s sources: %s.", tg_source_format_name(format),
+                         tg_buf_cstr(&list));
 }
 
 static tg_code check_value(const option_def *def, const tg_property *property, tg_error *err)
@@ -93,7 +98,8 @@ static tg_code check_value(const option_def *def, const tg_property *property, t
         }
         tg_buf_addf(&list, "%s%s", i ? " or " : "", def->accepted[i]);
     }
-    (void)TG_ERR(err, UNSUPPORTED_FEATURE, "option %s = \"%.*s\" is not available", def->name, TG_SARG(property->value));
+    (void)TG_ERR(err, UNSUPPORTED_FEATURE, "option %s = \"%.*s\" is not available", def->name,
+                 TG_SARG(property->value));
     return tg_error_hint(err, "This release accepts %s.", tg_buf_cstr(&list));
 }
 
@@ -110,14 +116,16 @@ static tg_code character(const tg_property *property, bool may_be_empty, tg_str 
         value = TG_S("\t");
     }
     if (tg_utf8_count(value) > 1 || (!value.len && !may_be_empty)) {
-        TG_FAIL(err, TIDEGATE_INVALID_SETTING, "option %.*s of a CSV source must be one character, not \"%.*s\"",
+        TG_FAIL(err, TIDEGATE_INVALID_SETTING,
+                "option %.*s of a CSV source must be one character, not \"%.*s\"",
                 TG_SARG(property->key), TG_SARG(property->value));
     }
     *out = value;
     return TG_OK;
 }
 
-static tg_code apply_csv(const char *name, const tg_property *property, tg_source_options *out, tg_error *err)
+static tg_code apply_csv(const char *name, const tg_property *property, tg_source_options *out,
+                         tg_error *err)
 {
     tg_str key = tg_str_from(name);
     if (tg_str_eq(key, TG_S("header"))) {
@@ -138,13 +146,15 @@ static tg_code apply_csv(const char *name, const tg_property *property, tg_sourc
     return TG_OK;
 }
 
-tg_code tg_source_options_read(tg_table_format format, const tg_property *properties, size_t count, tg_source_options *out, tg_error *err)
+tg_code tg_source_options_read(tg_table_format format, const tg_property *properties, size_t count,
+                               tg_source_options *out, tg_error *err)
 {
     tg_source_options result = {.separator = TG_S(","), .quote = TG_S("\""), .escape = TG_S("\\")};
     for (size_t i = 0; i < count; i++) {
         const option_def *def = NULL;
         for (size_t j = 0; j < OPTION_COUNT && !def; j++) {
-            if ((options[j].formats & format_flag(format)) && tg_str_ieq(properties[i].key, tg_str_from(options[j].name))) {
+            if ((options[j].formats & format_flag(format)) &&
+                tg_str_ieq(properties[i].key, tg_str_from(options[j].name))) {
                 def = &options[j];
             }
         }

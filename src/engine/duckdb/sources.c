@@ -1,33 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CSV, JSON and Parquet files as tables. Which files a path means is decided here, as Spark does (names that begin with '.' or
- * '_' do not count), so that reading, schema and identity are about the same files.
+ * CSV, JSON and Parquet files as tables. Which files a path means is decided here, as Spark does
+ * (names that begin with '.' or '_' do not count), so that reading, schema and identity are about
+ * the same files.
  */
 #include <stdlib.h>
 
 #include "engine/duckdb/source_int.h"
 
-/* ---- files ------------------------------------------------------------------------------------------------------------------ */
+/* ---- files ----------------------------------------------------------------------------------- */
 
-/* Folders "k=v" below a folder would give columns; reading the table without them would be wrong. */
-static tg_code refuse_partition_folders(tg_duckdb_engine *engine, tg_str folder, tg_arena *arena, tg_error *err)
+/*
+ * Folders "k=v" below a folder would give columns; reading the table without them would be wrong.
+ */
+static tg_code refuse_partition_folders(tg_duckdb_engine *engine, tg_str folder, tg_arena *arena,
+                                        tg_error *err)
 {
     tg_fs_entry *entries;
     size_t count;
     TG_TRY(tg_fs_list(engine->fs, folder, false, arena, &entries, &count, err));
     for (size_t i = 0; i < count; i++) {
-        if (entries[i].is_folder && entries[i].name.ptr[0] != '.' && entries[i].name.ptr[0] != '_') {
-            (void)TG_ERR(err, UNSUPPORTED_FEATURE, "folder \"%.*s\" has the folder \"%.*s\" in it, which cannot be read as a part of a table",
+        if (entries[i].is_folder && entries[i].name.ptr[0] != '.' &&
+            entries[i].name.ptr[0] != '_') {
+            (void)TG_ERR(err, UNSUPPORTED_FEATURE,
+                         "folder \"%.*s\" has the folder \"%.*s\" in it, which cannot be read as a "
+                         "part of a table",
                          TG_SARG(folder), TG_SARG(entries[i].name));
-            return tg_error_hint(err, "Name the files by a pattern, such as \"%.*s/**\"; columns of folders like k=v are not available yet.",
+            return tg_error_hint(err,
+                                 "Name the files by a pattern, such as \"%.*s/**\"; columns of "
+                                 "folders like k=v are not available yet.",
                                  TG_SARG(folder));
         }
     }
     return TG_OK;
 }
 
-static tg_code source_files(tg_duckdb_engine *engine, tg_table_format format, tg_str path, tg_arena *arena, tg_str **out_paths,
-                            size_t *out_count, tg_error *err)
+static tg_code source_files(tg_duckdb_engine *engine, tg_table_format format, tg_str path,
+                            tg_arena *arena, tg_str **out_paths, size_t *out_count, tg_error *err)
 {
     tg_str pattern = path;
     if (!tg_glob_is_pattern(path)) {
@@ -40,13 +49,14 @@ static tg_code source_files(tg_duckdb_engine *engine, tg_table_format format, tg
     }
     TG_TRY(tg_fs_glob(engine->fs, pattern, TG_GLOB_SKIP_HIDDEN, arena, out_paths, out_count, err));
     if (!*out_count) {
-        TG_FAIL(err, PATH_NOT_FOUND, "there is no %s file at \"%.*s\"", tg_source_format_name(format), TG_SARG(path));
+        TG_FAIL(err, PATH_NOT_FOUND, "there is no %s file at \"%.*s\"",
+                tg_source_format_name(format), TG_SARG(path));
     }
     return TG_OK;
 }
 
-tg_code tg_duckdb_source_digest(tg_duckdb_engine *engine, tg_table_format format, tg_str path, tg_arena *arena, tg_digest *out_digest,
-                                tg_error *err)
+tg_code tg_duckdb_source_digest(tg_duckdb_engine *engine, tg_table_format format, tg_str path,
+                                tg_arena *arena, tg_digest *out_digest, tg_error *err)
 {
     tg_str *paths;
     size_t count;
@@ -63,7 +73,7 @@ tg_code tg_duckdb_source_digest(tg_duckdb_engine *engine, tg_table_format format
     return TG_OK;
 }
 
-/* ---- table functions ---------------------------------------------------------------------------------------------------------- */
+/* ---- table functions ------------------------------------------------------------------------- */
 
 static void put_string_argument(tg_buf *out, const char *name, tg_str value)
 {
@@ -73,7 +83,8 @@ static void put_string_argument(tg_buf *out, const char *name, tg_str value)
 
 static void put_csv_options(tg_buf *out, const tg_source_options *options)
 {
-    tg_buf_addf(out, ", header = %s, skip = 0, null_padding = true, hive_partitioning = false", options->header ? "true" : "false");
+    tg_buf_addf(out, ", header = %s, skip = 0, null_padding = true, hive_partitioning = false",
+                options->header ? "true" : "false");
     put_string_argument(out, "delim", options->separator);
     put_string_argument(out, "quote", options->quote);
     put_string_argument(out, "escape", options->quote.len ? options->escape : TG_S(""));
@@ -98,8 +109,8 @@ static tg_code put_columns(tg_buf *out, tg_schema schema, tg_error *err)
     return TG_OK;
 }
 
-static tg_code put_csv(const tg_table *table, const tg_source_options *options, const tg_str *paths, size_t path_count, tg_buf *out,
-                       tg_error *err)
+static tg_code put_csv(const tg_table *table, const tg_source_options *options, const tg_str *paths,
+                       size_t path_count, tg_buf *out, tg_error *err)
 {
     tg_buf_addz(out, "read_csv(");
     tg_duckdb_put_paths(out, paths, path_count);
@@ -110,7 +121,8 @@ static tg_code put_csv(const tg_table *table, const tg_source_options *options, 
     return TG_OK;
 }
 
-static tg_code put_json(const tg_table *table, const tg_str *paths, size_t path_count, tg_buf *out, tg_error *err)
+static tg_code put_json(const tg_table *table, const tg_str *paths, size_t path_count, tg_buf *out,
+                        tg_error *err)
 {
     tg_buf_addz(out, "read_json(");
     tg_duckdb_put_paths(out, paths, path_count);
@@ -120,8 +132,9 @@ static tg_code put_json(const tg_table *table, const tg_str *paths, size_t path_
     return TG_OK;
 }
 
-static tg_code put_parquet(tg_duckdb_session *session, const tg_table *table, const size_t *fields, size_t field_count,
-                           const tg_str *paths, size_t path_count, const tg_zone *zone, tg_arena *arena, tg_buf *out, tg_error *err)
+static tg_code put_parquet(tg_duckdb_session *session, const tg_table *table, const size_t *fields,
+                           size_t field_count, const tg_str *paths, size_t path_count,
+                           const tg_zone *zone, tg_arena *arena, tg_buf *out, tg_error *err)
 {
     const tg_delta_add **files = TG_NEW_ARRAY(arena, const tg_delta_add *, path_count);
     for (size_t i = 0; i < path_count; i++) {
@@ -140,7 +153,10 @@ static tg_code put_parquet(tg_duckdb_session *session, const tg_table *table, co
     return tg_duckdb_put_files(session, &item, zone, arena, out, err);
 }
 
-/* Spark cannot tell a quoted NULL text from a plain one, DuckDB can: strings are compared once more. */
+/*
+ * Spark cannot tell a quoted NULL text from a plain one, DuckDB can: strings are compared once
+ * more.
+ */
 static void put_source_column(tg_buf *out, const tg_field *field, const tg_source_options *options)
 {
     if (options->null_value.len && field->type->kind == TG_TYPE_STRING) {
@@ -153,16 +169,20 @@ static void put_source_column(tg_buf *out, const tg_field *field, const tg_sourc
     tg_duckdb_put_ident(out, field->name);
 }
 
-tg_code tg_duckdb_put_source(tg_duckdb_session *session, const tg_table *table, const size_t *fields, size_t field_count,
-                             const tg_zone *zone, tg_arena *arena, tg_buf *out, tg_error *err)
+tg_code tg_duckdb_put_source(tg_duckdb_session *session, const tg_table *table,
+                             const size_t *fields, size_t field_count, const tg_zone *zone,
+                             tg_arena *arena, tg_buf *out, tg_error *err)
 {
     tg_source_options options;
-    TG_TRY(tg_source_options_read(table->format, table->options, table->option_count, &options, err));
+    TG_TRY(
+        tg_source_options_read(table->format, table->options, table->option_count, &options, err));
     tg_str *paths;
     size_t path_count;
-    TG_TRY(source_files(session->engine, table->format, table->path, arena, &paths, &path_count, err));
+    TG_TRY(
+        source_files(session->engine, table->format, table->path, arena, &paths, &path_count, err));
     if (table->format == TG_FORMAT_PARQUET) {
-        return put_parquet(session, table, fields, field_count, paths, path_count, zone, arena, out, err);
+        return put_parquet(session, table, fields, field_count, paths, path_count, zone, arena, out,
+                           err);
     }
     tg_buf_addz(out, "(SELECT ");
     for (size_t i = 0; i < field_count; i++) {
@@ -179,7 +199,7 @@ tg_code tg_duckdb_put_source(tg_duckdb_session *session, const tg_table *table, 
     return TG_OK;
 }
 
-/* ---- schemas ------------------------------------------------------------------------------------------------------------------- */
+/* ---- schemas --------------------------------------------------------------------------------- */
 
 /* What inference may find in a text file but Spark would not: kept as text. */
 static const tg_type *inferred_type(tg_table_format format, const tg_type *type, tg_arena *arena)
@@ -206,7 +226,8 @@ static const tg_type *inferred_type(tg_table_format format, const tg_type *type,
     }
 }
 
-static tg_code schema_of(tg_duckdb_session *session, tg_table_format format, tg_str sql, tg_arena *arena, tg_schema *out_schema, tg_error *err)
+static tg_code schema_of(tg_duckdb_session *session, tg_table_format format, tg_str sql,
+                         tg_arena *arena, tg_schema *out_schema, tg_error *err)
 {
     duckdb_prepared_statement statement;
     TG_TRY(tg_duckdb_prepare(session, sql, &statement, err));
@@ -249,7 +270,8 @@ static tg_code mark_int96(tg_duckdb_session *session, tg_str path, tg_schema sch
     duckdb_data_chunk chunk = NULL;
     while ((code = tg_duckdb_fetch(session, &result, &chunk, err)) == TG_OK && chunk) {
         for (idx_t row = 0; row < tg_duckdb.data_chunk_get_size(chunk); row++) {
-            ptrdiff_t i = tg_schema_find(schema, tg_duckdb_cell_str(tg_duckdb.data_chunk_get_vector(chunk, 0), row));
+            ptrdiff_t i = tg_schema_find(
+                schema, tg_duckdb_cell_str(tg_duckdb.data_chunk_get_vector(chunk, 0), row));
             if (i >= 0 && schema.fields[i].type->kind == TG_TYPE_TIMESTAMP_NTZ) {
                 ((tg_field *)(uintptr_t)schema.fields)[i].type = tg_type_of(TG_TYPE_TIMESTAMP);
             }
@@ -260,7 +282,8 @@ static tg_code mark_int96(tg_duckdb_session *session, tg_str path, tg_schema sch
     return code;
 }
 
-static void put_csv_inference(const tg_source_options *options, const tg_str *paths, size_t count, tg_buf *sql)
+static void put_csv_inference(const tg_source_options *options, const tg_str *paths, size_t count,
+                              tg_buf *sql)
 {
     tg_buf_addz(sql, "SELECT * FROM read_csv(");
     tg_duckdb_put_paths(sql, paths, count);
@@ -268,8 +291,9 @@ static void put_csv_inference(const tg_source_options *options, const tg_str *pa
     put_csv_options(sql, options);
     if (options->infer_schema) {
         /* As Spark: over all rows, in its order of types, dates in ISO form only. */
-        tg_buf_addz(sql, ", sample_size = -1, dateformat = '%Y-%m-%d', auto_type_candidates = "
-                         "['BOOLEAN', 'INTEGER', 'BIGINT', 'DOUBLE', 'DATE', 'TIMESTAMPTZ', 'VARCHAR']");
+        tg_buf_addz(sql,
+                    ", sample_size = -1, dateformat = '%Y-%m-%d', auto_type_candidates = "
+                    "['BOOLEAN', 'INTEGER', 'BIGINT', 'DOUBLE', 'DATE', 'TIMESTAMPTZ', 'VARCHAR']");
     } else {
         tg_buf_addz(sql, ", all_varchar = true");
     }
@@ -280,15 +304,19 @@ static void put_json_inference(const tg_str *paths, size_t count, tg_buf *sql)
 {
     tg_buf_addz(sql, "SELECT * FROM read_json(");
     tg_duckdb_put_paths(sql, paths, count);
-    tg_buf_addz(sql, ", format = 'newline_delimited', sample_size = -1, maximum_depth = -1, map_inference_threshold = -1, "
-                     "field_appearance_threshold = 0, convert_strings_to_integers = false, union_by_name = true, "
+    tg_buf_addz(sql, ", format = 'newline_delimited', sample_size = -1, maximum_depth = -1, "
+                     "map_inference_threshold = -1, "
+                     "field_appearance_threshold = 0, convert_strings_to_integers = false, "
+                     "union_by_name = true, "
                      "hive_partitioning = false)");
 }
 
-tg_code tg_duckdb_describe_source(tg_duckdb_engine *engine, tg_table *table, tg_arena *arena, tg_error *err)
+tg_code tg_duckdb_describe_source(tg_duckdb_engine *engine, tg_table *table, tg_arena *arena,
+                                  tg_error *err)
 {
     tg_source_options options;
-    TG_TRY(tg_source_options_read(table->format, table->options, table->option_count, &options, err));
+    TG_TRY(
+        tg_source_options_read(table->format, table->options, table->option_count, &options, err));
     tg_str *paths;
     size_t count;
     TG_TRY(source_files(engine, table->format, table->path, arena, &paths, &count, err));
@@ -297,7 +325,8 @@ tg_code tg_duckdb_describe_source(tg_duckdb_engine *engine, tg_table *table, tg_
     tg_auto_buf tg_buf sql = TG_BUF_INIT;
     if (table->format == TG_FORMAT_PARQUET) {
         tg_buf_addz(&sql, "SELECT * FROM read_parquet(");
-        tg_duckdb_put_paths(&sql, paths, 1); /* one file speaks for all, as in Spark without mergeSchema */
+        tg_duckdb_put_paths(&sql, paths,
+                            1); /* one file speaks for all, as in Spark without mergeSchema */
         tg_buf_addz(&sql, ", hive_partitioning = false)");
     } else if (table->format == TG_FORMAT_CSV) {
         put_csv_inference(&options, paths, count, &sql);

@@ -77,7 +77,8 @@ static const char *atomic_name(tg_type_kind kind)
 static tg_code put_type(tg_buf *out, const tg_type *type, int depth, tg_error *err)
 {
     if (depth > TG_LIMIT_EXPRESSION_DEPTH) {
-        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "a type is nested more than %d levels deep", TG_LIMIT_EXPRESSION_DEPTH);
+        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "a type is nested more than %d levels deep",
+                TG_LIMIT_EXPRESSION_DEPTH);
     }
     switch (type->kind) {
     case TG_TYPE_DECIMAL:
@@ -167,19 +168,22 @@ void tg_duckdb_put_paths(tg_buf *out, const tg_str *paths, size_t count)
     tg_buf_addc(out, ']');
 }
 
-/* ---- types of results --------------------------------------------------------------------------------------------------- */
+/* ---- types of results ------------------------------------------------------------------------ */
 
-static tg_code type_from(duckdb_logical_type type, tg_str column, int depth, tg_arena *arena, const tg_type **out_type, tg_error *err);
+static tg_code type_from(duckdb_logical_type type, tg_str column, int depth, tg_arena *arena,
+                         const tg_type **out_type, tg_error *err);
 
 /* Frees child whatever happens. */
-static tg_code child_type(duckdb_logical_type child, tg_str column, int depth, tg_arena *arena, const tg_type **out_type, tg_error *err)
+static tg_code child_type(duckdb_logical_type child, tg_str column, int depth, tg_arena *arena,
+                          const tg_type **out_type, tg_error *err)
 {
     tg_code code = type_from(child, column, depth, arena, out_type, err);
     tg_duckdb.destroy_logical_type(&child);
     return code;
 }
 
-static tg_code struct_from(duckdb_logical_type type, tg_str column, int depth, tg_arena *arena, const tg_type **out_type, tg_error *err)
+static tg_code struct_from(duckdb_logical_type type, tg_str column, int depth, tg_arena *arena,
+                           const tg_type **out_type, tg_error *err)
 {
     size_t count = (size_t)tg_duckdb.struct_type_child_count(type);
     tg_field *fields = TG_NEW_ARRAY(arena, tg_field, count);
@@ -188,7 +192,8 @@ static tg_code struct_from(duckdb_logical_type type, tg_str column, int depth, t
         fields[i].name = tg_str_copy(arena, tg_str_from(name));
         fields[i].nullable = true;
         tg_duckdb.free(name);
-        TG_TRY(child_type(tg_duckdb.struct_type_child_type(type, i), column, depth, arena, &fields[i].type, err));
+        TG_TRY(child_type(tg_duckdb.struct_type_child_type(type, i), column, depth, arena,
+                          &fields[i].type, err));
     }
     *out_type = tg_type_struct(arena, fields, count);
     return TG_OK;
@@ -237,35 +242,41 @@ static tg_type_kind atomic_kind(duckdb_type type)
     }
 }
 
-static tg_code type_from(duckdb_logical_type type, tg_str column, int depth, tg_arena *arena, const tg_type **out_type, tg_error *err)
+static tg_code type_from(duckdb_logical_type type, tg_str column, int depth, tg_arena *arena,
+                         const tg_type **out_type, tg_error *err)
 {
     if (depth > TG_LIMIT_EXPRESSION_DEPTH) {
-        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "the type of column `%.*s` is nested more than %d levels deep", TG_SARG(column),
+        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED,
+                "the type of column `%.*s` is nested more than %d levels deep", TG_SARG(column),
                 TG_LIMIT_EXPRESSION_DEPTH);
     }
     duckdb_type id = tg_duckdb.get_type_id(type);
     const tg_type *key, *element;
     switch (id) {
     case DUCKDB_TYPE_DECIMAL:
-        *out_type = tg_type_decimal(arena, tg_duckdb.decimal_width(type), tg_duckdb.decimal_scale(type));
+        *out_type =
+            tg_type_decimal(arena, tg_duckdb.decimal_width(type), tg_duckdb.decimal_scale(type));
         return TG_OK;
     case DUCKDB_TYPE_UBIGINT:
         *out_type = tg_type_decimal(arena, 20, 0);
         return TG_OK;
     case DUCKDB_TYPE_LIST:
-        TG_TRY(child_type(tg_duckdb.list_type_child_type(type), column, depth + 1, arena, &element, err));
+        TG_TRY(child_type(tg_duckdb.list_type_child_type(type), column, depth + 1, arena, &element,
+                          err));
         *out_type = tg_type_array(arena, element, true);
         return TG_OK;
     case DUCKDB_TYPE_MAP:
         TG_TRY(child_type(tg_duckdb.map_type_key_type(type), column, depth + 1, arena, &key, err));
-        TG_TRY(child_type(tg_duckdb.map_type_value_type(type), column, depth + 1, arena, &element, err));
+        TG_TRY(child_type(tg_duckdb.map_type_value_type(type), column, depth + 1, arena, &element,
+                          err));
         *out_type = tg_type_map(arena, key, element, true);
         return TG_OK;
     case DUCKDB_TYPE_STRUCT:
         return struct_from(type, column, depth + 1, arena, out_type, err);
     default:
         if (atomic_kind(id) == TG_TYPE_KIND_COUNT_) {
-            TG_FAIL(err, UNSUPPORTED_DATATYPE, "column `%.*s` has a type that Spark SQL does not have (DuckDB type number %d)",
+            TG_FAIL(err, UNSUPPORTED_DATATYPE,
+                    "column `%.*s` has a type that Spark SQL does not have (DuckDB type number %d)",
                     TG_SARG(column), (int)id);
         }
         *out_type = tg_type_of(atomic_kind(id));
@@ -273,12 +284,13 @@ static tg_code type_from(duckdb_logical_type type, tg_str column, int depth, tg_
     }
 }
 
-tg_code tg_duckdb_type_from(duckdb_logical_type type, tg_str column, tg_arena *arena, const tg_type **out_type, tg_error *err)
+tg_code tg_duckdb_type_from(duckdb_logical_type type, tg_str column, tg_arena *arena,
+                            const tg_type **out_type, tg_error *err)
 {
     return type_from(type, column, 0, arena, out_type, err);
 }
 
-/* ---- cells -------------------------------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 bool tg_duckdb_cell_is_null(duckdb_vector vector, idx_t row)
 {
@@ -289,7 +301,8 @@ bool tg_duckdb_cell_is_null(duckdb_vector vector, idx_t row)
 tg_str tg_duckdb_cell_str(duckdb_vector vector, idx_t row)
 {
     duckdb_string_t *strings = tg_duckdb.vector_get_data(vector);
-    return (tg_str){tg_duckdb.string_t_data(&strings[row]), tg_duckdb.string_t_length(strings[row])};
+    return (tg_str){tg_duckdb.string_t_data(&strings[row]),
+                    tg_duckdb.string_t_length(strings[row])};
 }
 
 int64_t tg_duckdb_cell_i64(duckdb_vector vector, idx_t row)

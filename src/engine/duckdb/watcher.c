@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cancelling. A query that joins much may stay inside DuckDB for minutes without coming back to us, and the flags that say stop
- * (a signal handler's, tg_engine.cancel's) wake nobody. So a thread looks at them while something runs, and interrupts it.
- * It sleeps without waking up when nothing runs.
+ * Cancelling. A query that joins much may stay inside DuckDB for minutes without coming back to us,
+ * and the flags that say stop (a signal handler's, tg_engine.cancel's) wake nobody. So a thread
+ * looks at them while something runs, and interrupts it. It sleeps without waking up when nothing
+ * runs.
  */
 #include <time.h>
 

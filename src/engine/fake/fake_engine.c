@@ -70,7 +70,8 @@ static tg_table_facts copy_facts(tg_arena *arena, const tg_table_facts *facts)
     return copy;
 }
 
-static int64_t push_commit(fake_engine *fake, fake_table *table, const tg_table_facts *facts, const tg_commit_fact *fact)
+static int64_t push_commit(fake_engine *fake, fake_table *table, const tg_table_facts *facts,
+                           const tg_commit_fact *fact)
 {
     fake_commit commit = {.facts = copy_facts(fake->arena, facts), .fact = *fact};
     commit.facts.exists = true;
@@ -92,7 +93,7 @@ static fake_table *new_table(fake_engine *fake, tg_table_format format, tg_str p
     return table;
 }
 
-/* ---- script ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- script ---------------------------------------------------------------------------------- */
 
 void tg_fake_add_table(tg_engine *engine, tg_str path, const tg_table_facts *facts)
 {
@@ -178,14 +179,15 @@ const tg_fake_run *tg_fake_run_at(const tg_engine *engine, size_t index)
     return &fake_of(engine)->runs.items[index];
 }
 
-/* ---- level 1 ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- level 1 --------------------------------------------------------------------------------- */
 
 static tg_code no_query(tg_error *err)
 {
     return TG_ERR(err, UNSUPPORTED_FEATURE, "the fake engine runs no queries");
 }
 
-static tg_code fake_query(void *self, const tg_engine_context *context, const tg_rel *rel, struct ArrowArrayStream *out_stream, tg_error *err)
+static tg_code fake_query(void *self, const tg_engine_context *context, const tg_rel *rel,
+                          struct ArrowArrayStream *out_stream, tg_error *err)
 {
     (void)self, (void)context, (void)rel, (void)out_stream;
     return no_query(err);
@@ -197,7 +199,8 @@ static tg_code fake_fetch_error(void *self, struct ArrowArrayStream *stream, tg_
     return no_query(err);
 }
 
-static tg_code fake_explain(void *self, const tg_engine_context *context, const tg_rel *rel, tg_buf *out, tg_error *err)
+static tg_code fake_explain(void *self, const tg_engine_context *context, const tg_rel *rel,
+                            tg_buf *out, tg_error *err)
 {
     (void)self, (void)context, (void)rel, (void)out;
     return no_query(err);
@@ -209,28 +212,36 @@ static void fake_cancel(void *self)
     fake->is_cancelled = true;
 }
 
-/* ---- level 2: facts ----------------------------------------------------------------------------------------------------------------- */
+/* ---- level 2: facts -------------------------------------------------------------------------- */
 
 /* The commit of a version (-1: the newest) of a Delta table. */
-static tg_code find_commit(const fake_engine *fake, tg_str path, int64_t version, const fake_commit **out, tg_error *err)
+static tg_code find_commit(const fake_engine *fake, tg_str path, int64_t version,
+                           const fake_commit **out, tg_error *err)
 {
     const fake_table *table = find_table(fake, path);
     if (!table || !table->commits.count) {
         TG_FAIL(err, DELTA_TABLE_NOT_FOUND, "there is no Delta table at \"%.*s\"", TG_SARG(path));
     }
     if (version >= (int64_t)table->commits.count) {
-        TG_FAIL(err, DELTA_VERSION_NOT_FOUND, "table \"%.*s\" has no version %lld: the newest is %zu", TG_SARG(path), (long long)version,
-                table->commits.count - 1);
+        TG_FAIL(err, DELTA_VERSION_NOT_FOUND,
+                "table \"%.*s\" has no version %lld: the newest is %zu", TG_SARG(path),
+                (long long)version, table->commits.count - 1);
     }
     *out = version < 0 ? last_commit(table) : &table->commits.items[version];
     return TG_OK;
 }
 
-static tg_code fake_describe(void *self, tg_table_format format, tg_str path, int64_t version, const tg_property *options,
-                             size_t option_count, tg_str name, tg_arena *arena, const tg_table **out_table, tg_error *err)
+static tg_code fake_describe(void *self, tg_table_format format, tg_str path, int64_t version,
+                             const tg_property *options, size_t option_count, tg_str name,
+                             tg_arena *arena, const tg_table **out_table, tg_error *err)
 {
     tg_table *table = TG_NEW(arena, tg_table);
-    *table = (tg_table){.name = name, .format = format, .path = path, .version = -1, .options = options, .option_count = option_count};
+    *table = (tg_table){.name = name,
+                        .format = format,
+                        .path = path,
+                        .version = -1,
+                        .options = options,
+                        .option_count = option_count};
     if (format == TG_FORMAT_DELTA) {
         const fake_commit *commit;
         TG_TRY(find_commit(self, path, version, &commit, err));
@@ -250,20 +261,23 @@ static tg_code fake_describe(void *self, tg_table_format format, tg_str path, in
 }
 
 /* Version v was committed v seconds after 1970. */
-static tg_code fake_version_at(void *self, tg_str path, int64_t timestamp_ms, int64_t *out_version, tg_error *err)
+static tg_code fake_version_at(void *self, tg_str path, int64_t timestamp_ms, int64_t *out_version,
+                               tg_error *err)
 {
     const fake_commit *commit;
     int64_t newest;
     TG_TRY(find_commit(self, path, -1, &commit, err));
     newest = commit->facts.version;
     if (timestamp_ms < 0 || timestamp_ms / 1000 > newest) {
-        TG_FAIL(err, DELTA_VERSION_NOT_FOUND, "table \"%.*s\" has no version at that time", TG_SARG(path));
+        TG_FAIL(err, DELTA_VERSION_NOT_FOUND, "table \"%.*s\" has no version at that time",
+                TG_SARG(path));
     }
     *out_version = timestamp_ms / 1000;
     return TG_OK;
 }
 
-static tg_code fake_identity(void *self, tg_table_format format, tg_str path, int64_t version, tg_arena *arena, tg_pin *out_pin, tg_error *err)
+static tg_code fake_identity(void *self, tg_table_format format, tg_str path, int64_t version,
+                             tg_arena *arena, tg_pin *out_pin, tg_error *err)
 {
     (void)arena;
     tg_pin pin = {.path = path, .version = -1};
@@ -283,11 +297,13 @@ static tg_code fake_identity(void *self, tg_table_format format, tg_str path, in
     return TG_OK;
 }
 
-static tg_code fake_table_facts(void *self, tg_str path, tg_arena *arena, tg_table_facts *out_facts, tg_error *err)
+static tg_code fake_table_facts(void *self, tg_str path, tg_arena *arena, tg_table_facts *out_facts,
+                                tg_error *err)
 {
     (void)arena, (void)err;
     const fake_table *table = find_table(self, path);
-    *out_facts = table && table->commits.count ? last_commit(table)->facts : (tg_table_facts){.version = -1};
+    *out_facts =
+        table && table->commits.count ? last_commit(table)->facts : (tg_table_facts){.version = -1};
     return TG_OK;
 }
 
@@ -296,7 +312,8 @@ static bool is_of(const fake_commit *commit, tg_str app_id)
     return app_id.len && tg_str_eq(commit->fact.app_id, app_id);
 }
 
-static tg_code fake_table_state(void *self, tg_str path, tg_str app_id, int64_t version, tg_arena *arena, tg_state_facts *out_state, tg_error *err)
+static tg_code fake_table_state(void *self, tg_str path, tg_str app_id, int64_t version,
+                                tg_arena *arena, tg_state_facts *out_state, tg_error *err)
 {
     (void)arena;
     tg_state_facts state = {.state_version = -1};
@@ -322,7 +339,8 @@ static tg_commit_fact seen_by(const fake_commit *commit, tg_str app_id)
 {
     tg_commit_fact fact = commit->fact;
     if (fact.is_missing) {
-        return (tg_commit_fact){.version = fact.version, .is_missing = true, .hull = tg_region_all()};
+        return (tg_commit_fact){
+            .version = fact.version, .is_missing = true, .hull = tg_region_all()};
     }
     if (!is_of(commit, app_id)) {
         fact.app_id = fact.state = TG_S("");
@@ -330,7 +348,8 @@ static tg_commit_fact seen_by(const fake_commit *commit, tg_str app_id)
     return fact;
 }
 
-static tg_code fake_commits_since(void *self, tg_str path, int64_t from, int64_t to, tg_str app_id, const tg_zone *zone, tg_arena *arena,
+static tg_code fake_commits_since(void *self, tg_str path, int64_t from, int64_t to, tg_str app_id,
+                                  const tg_zone *zone, tg_arena *arena,
                                   tg_commit_fact **out_commits, size_t *out_count, tg_error *err)
 {
     (void)zone;
@@ -347,9 +366,10 @@ static tg_code fake_commits_since(void *self, tg_str path, int64_t from, int64_t
     return TG_OK;
 }
 
-/* ---- level 2: programs --------------------------------------------------------------------------------------------------------------- */
+/* ---- level 2: programs ----------------------------------------------------------------------- */
 
-static tg_commit_fact fact_of_program(const fake_engine *fake, const tg_program *program, tg_str state)
+static tg_commit_fact fact_of_program(const fake_engine *fake, const tg_program *program,
+                                      tg_str state)
 {
     tg_commit_fact fact = {.app_id = program->app_id, .state = state, .hull = tg_region_none()};
     for (size_t i = 0; i < program->step_count; i++) {
@@ -357,7 +377,8 @@ static tg_commit_fact fact_of_program(const fake_engine *fake, const tg_program 
         if (step->kind == TG_STEP_REPLACE || step->kind == TG_STEP_APPEND) {
             bool is_known = step->kind == TG_STEP_REPLACE && step->predicate;
             fact.changes_data = !program->is_state_only;
-            fact.hull = is_known ? tg_region_or(fake->arena, fact.hull, step->region) : tg_region_all();
+            fact.hull =
+                is_known ? tg_region_or(fake->arena, fact.hull, step->region) : tg_region_all();
         }
     }
     return fact;
@@ -370,8 +391,8 @@ static bool is_same_layout(const tg_table_facts *a, const tg_table_facts *b)
         return false;
     }
     for (size_t i = 0; i < a->schema.count; i++) {
-        if (!tg_str_eq(a->schema.fields[i].name, b->schema.fields[i].name)
-            || !tg_type_equal(a->schema.fields[i].type, b->schema.fields[i].type)) {
+        if (!tg_str_eq(a->schema.fields[i].name, b->schema.fields[i].name) ||
+            !tg_type_equal(a->schema.fields[i].type, b->schema.fields[i].type)) {
             return false;
         }
     }
@@ -394,18 +415,25 @@ static tg_table_facts facts_of_target(const tg_program_target *target)
 
 static tg_code lost(const tg_program *program, tg_error *err)
 {
-    return TG_ERR(err, DELTA_METADATA_CHANGED, "table %.*s was changed by another writer at the same time", TG_SARG(program->target.name));
+    return TG_ERR(err, DELTA_METADATA_CHANGED,
+                  "table %.*s was changed by another writer at the same time",
+                  TG_SARG(program->target.name));
 }
 
-/* One attempt on top of read_version: what the hooks say; without hooks any change of data is a conflict. */
-static tg_code attempt(const tg_program *program, const tg_commit_hooks *hooks, const fake_table *table, int64_t read_version, tg_arena *arena,
+/*
+ * One attempt on top of read_version: what the hooks say; without hooks any change of data is a
+ * conflict.
+ */
+static tg_code attempt(const tg_program *program, const tg_commit_hooks *hooks,
+                       const fake_table *table, int64_t read_version, tg_arena *arena,
                        tg_str *out_state, tg_error *err)
 {
     size_t count = (size_t)(read_version - program->target.read_version);
     tg_commit_fact *winners = TG_NEW_ARRAY(arena, tg_commit_fact, count);
     bool any_data = false;
     for (size_t i = 0; i < count; i++) {
-        winners[i] = seen_by(&table->commits.items[program->target.read_version + 1 + (int64_t)i], program->app_id);
+        winners[i] = seen_by(&table->commits.items[program->target.read_version + 1 + (int64_t)i],
+                             program->app_id);
         any_data = any_data || winners[i].changes_data;
         if (winners[i].changes_schema) {
             return lost(program, err);
@@ -413,12 +441,14 @@ static tg_code attempt(const tg_program *program, const tg_commit_hooks *hooks, 
     }
     bool rerun = !hooks && any_data;
     if (hooks) {
-        TG_TRY(hooks->before_attempt(hooks->self, read_version, winners, count, arena, out_state, &rerun, err));
+        TG_TRY(hooks->before_attempt(hooks->self, read_version, winners, count, arena, out_state,
+                                     &rerun, err));
     }
     return rerun ? lost(program, err) : TG_OK;
 }
 
-static tg_code run_attempts(fake_engine *fake, const tg_program *program, const tg_commit_hooks *hooks, tg_arena *arena, tg_fake_run *run,
+static tg_code run_attempts(fake_engine *fake, const tg_program *program,
+                            const tg_commit_hooks *hooks, tg_arena *arena, tg_fake_run *run,
                             tg_error *err)
 {
     const tg_program_target *target = &program->target;
@@ -444,7 +474,9 @@ static tg_code run_attempts(fake_engine *fake, const tg_program *program, const 
         read_version = (int64_t)table->commits.count - 1;
         TG_TRY(attempt(program, hooks, table, read_version, arena, &state, err));
     }
-    tg_table_facts facts = target->read_version < 0 || target->changes_metadata ? facts_of_target(target) : last_commit(table)->facts;
+    tg_table_facts facts = target->read_version < 0 || target->changes_metadata
+                               ? facts_of_target(target)
+                               : last_commit(table)->facts;
     tg_commit_fact fact = fact_of_program(fake, program, state);
     if (target->read_version >= 0 && !is_same_layout(&facts, &last_commit(table)->facts)) {
         fact.changes_schema = true;
@@ -454,13 +486,15 @@ static tg_code run_attempts(fake_engine *fake, const tg_program *program, const 
     return TG_OK;
 }
 
-static tg_code fake_run(void *self, const tg_program *program, const tg_commit_hooks *hooks, tg_arena *arena, tg_run_result *out_result,
-                        tg_error *err)
+static tg_code fake_run(void *self, const tg_program *program, const tg_commit_hooks *hooks,
+                        tg_arena *arena, tg_run_result *out_result, tg_error *err)
 {
     fake_engine *fake = self;
     tg_auto_buf tg_buf text = TG_BUF_INIT;
     tg_program_print(program, arena, &text);
-    tg_fake_run run = {.program = program, .text = tg_str_copy(fake->arena, tg_buf_str(&text)), .committed_version = -1};
+    tg_fake_run run = {.program = program,
+                       .text = tg_str_copy(fake->arena, tg_buf_str(&text)),
+                       .committed_version = -1};
     tg_code code = TG_OK;
     if (fake->fail_class != TG_E_NONE) {
         code = tg_error_set(err, fake->fail_class, __FILE__, __LINE__, "%s", fake->fail_message);

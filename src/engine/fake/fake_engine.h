@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A scripted engine in memory, for tests of planning and of pipelines: tables are facts and commits without rows, programs are
- * recorded instead of run, and races are lost when a test says so. It keeps level 2 of the interface (versions, states, hooks,
- * conflicts) as the real engines do; the conformance suite runs against it. It runs no queries.
+ * A scripted engine in memory, for tests of planning and of pipelines: tables are facts and commits
+ * without rows, programs are recorded instead of run, and races are lost when a test says so. It
+ * keeps level 2 of the interface (versions, states, hooks, conflicts) as the real engines do; the
+ * conformance suite runs against it. It runs no queries.
  */
 #ifndef TG_ENGINE_FAKE_FAKE_ENGINE_H
 #define TG_ENGINE_FAKE_FAKE_ENGINE_H
@@ -12,15 +13,18 @@
 /* Release with engine->close(engine->self). */
 tg_engine *tg_engine_fake_new(void);
 
-/* ---- what is there -------------------------------------------------------------------------------------------------------------- */
+/* ---- what is there --------------------------------------------------------------------------- */
 
-/* A Delta table at version 0; facts.version and facts.digest are made here. Texts and types are copied. */
+/*
+ * A Delta table at version 0; facts.version and facts.digest are made here. Texts and types are
+ * copied.
+ */
 void tg_fake_add_table(tg_engine *engine, tg_str path, const tg_table_facts *facts);
 /* A source of another format; its digest changes with each call for the same path. */
 void tg_fake_add_source(tg_engine *engine, tg_table_format format, tg_str path, tg_schema schema);
 /*
- * Somebody else's commit: fact.version is made here and returned; everything else is taken as it is. A region is not copied: its
- * arena must outlive the engine.
+ * Somebody else's commit: fact.version is made here and returned; everything else is taken as it
+ * is. A region is not copied: its arena must outlive the engine.
  */
 int64_t tg_fake_add_commit(tg_engine *engine, tg_str path, const tg_commit_fact *fact);
 /* Its log file is gone (foreign clean-up). */
@@ -29,16 +33,19 @@ void tg_fake_forget_commit(tg_engine *engine, tg_str path, int64_t version);
 void tg_fake_recreate_table(tg_engine *engine, tg_str path, tg_str table_id);
 void tg_fake_set_capabilities(tg_engine *engine, uint32_t capabilities);
 
-/* ---- what will happen ------------------------------------------------------------------------------------------------------------ */
+/* ---- what will happen ------------------------------------------------------------------------ */
 
 /* The next run fails like this before it commits. */
 void tg_fake_fail_next_run(tg_engine *engine, tg_error_class cls, const char *message);
-/* The next run loses its first attempt to these commits, which are added to the target then; regions as in tg_fake_add_commit. */
+/*
+ * The next run loses its first attempt to these commits, which are added to the target then;
+ * regions as in tg_fake_add_commit.
+ */
 void tg_fake_lose_next_race(tg_engine *engine, const tg_commit_fact *winners, size_t count);
 /* Row counts that runs report from now on. */
 void tg_fake_set_result(tg_engine *engine, int64_t output_rows, int64_t deleted_rows);
 
-/* ---- what happened ---------------------------------------------------------------------------------------------------------------- */
+/* ---- what happened --------------------------------------------------------------------------- */
 
 typedef struct tg_fake_run {
     const tg_program *program; /* the caller's */

@@ -33,31 +33,37 @@ tg_str lab_path(lab *l, const char *table)
 
 void lab_file(lab *l, const char *name, const char *content)
 {
-    assert_ok(tg_fs_write_replace(tg_fs_local(), lab_path(l, name), tg_str_from(content), &l->error), &l->error);
+    assert_ok(
+        tg_fs_write_replace(tg_fs_local(), lab_path(l, name), tg_str_from(content), &l->error),
+        &l->error);
 }
 
-/* ---- binding ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- binding --------------------------------------------------------------------------------- */
 
-static tg_code resolve(void *self, const tg_relation *relation, tg_arena *arena, tg_resolved *out, tg_error *err)
+static tg_code resolve(void *self, const tg_relation *relation, tg_arena *arena, tg_resolved *out,
+                       tg_error *err)
 {
     lab *l = self;
     tg_table_format format = TG_FORMAT_DELTA;
     tg_str name = relation->name.parts[relation->name.count - 1].text;
     if (relation->name.count == 2) {
         tg_str word = relation->name.parts[0].text;
-        format = tg_str_ieq(word, TG_S("csv")) ? TG_FORMAT_CSV : tg_str_ieq(word, TG_S("json")) ? TG_FORMAT_JSON
-                 : tg_str_ieq(word, TG_S("parquet")) ? TG_FORMAT_PARQUET : TG_FORMAT_DELTA;
+        format = tg_str_ieq(word, TG_S("csv"))       ? TG_FORMAT_CSV
+                 : tg_str_ieq(word, TG_S("json"))    ? TG_FORMAT_JSON
+                 : tg_str_ieq(word, TG_S("parquet")) ? TG_FORMAT_PARQUET
+                                                     : TG_FORMAT_DELTA;
     }
     *out = (tg_resolved){0};
     int64_t version = relation->version ? relation->version->literal.as.i64 : -1;
-    return l->engine->describe(l->engine->self, format, tg_path_join(arena, l->folder, name), version, l->options, l->option_count, name,
-                               arena, &out->table, err);
+    return l->engine->describe(l->engine->self, format, tg_path_join(arena, l->folder, name),
+                               version, l->options, l->option_count, name, arena, &out->table, err);
 }
 
 static tg_code bind(lab *l, const char *sql, tg_bound_query *out, tg_error *err)
 {
     tg_resolver resolver = {.resolve = resolve, .self = l};
-    tg_bind_options options = {.resolver = &resolver, .now_us = INT64_C(1704067200000000), .zone = l->zone};
+    tg_bind_options options = {
+        .resolver = &resolver, .now_us = INT64_C(1704067200000000), .zone = l->zone};
     tg_query *query;
     TG_TRY(tg_sql_parse_query(tg_str_from(sql), l->arena, &query, err));
     return tg_sql_bind_query(query, &options, l->arena, out, err);
@@ -70,10 +76,11 @@ tg_bound_query lab_bind(lab *l, const char *sql)
     return bound;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* The Arrow formats that tests need. */
-static void put_cell(lab *l, const char *format, const struct ArrowArray *array, int64_t row, tg_buf *out)
+static void put_cell(lab *l, const char *format, const struct ArrowArray *array, int64_t row,
+                     tg_buf *out)
 {
     const uint8_t *validity = array->buffers[0];
     int64_t at = row + array->offset;
@@ -81,7 +88,8 @@ static void put_cell(lab *l, const char *format, const struct ArrowArray *array,
         tg_buf_addz(out, "NULL");
     } else if (strcmp(format, "u") == 0) {
         const int32_t *offsets = array->buffers[1];
-        tg_buf_add(out, (const char *)array->buffers[2] + offsets[at], (size_t)(offsets[at + 1] - offsets[at]));
+        tg_buf_add(out, (const char *)array->buffers[2] + offsets[at],
+                   (size_t)(offsets[at + 1] - offsets[at]));
     } else if (strcmp(format, "i") == 0) {
         tg_buf_addf(out, "%d", ((const int32_t *)array->buffers[1])[at]);
     } else if (strcmp(format, "l") == 0) {
@@ -95,7 +103,8 @@ static void put_cell(lab *l, const char *format, const struct ArrowArray *array,
     }
 }
 
-static void put_rows(lab *l, const struct ArrowSchema *schema, const struct ArrowArray *array, tg_buf *out)
+static void put_rows(lab *l, const struct ArrowSchema *schema, const struct ArrowArray *array,
+                     tg_buf *out)
 {
     for (int64_t row = 0; row < array->length; row++) {
         tg_buf_addz(out, out->len ? ";" : "");
@@ -157,9 +166,10 @@ tg_code lab_fail(lab *l, const char *sql)
     return code;
 }
 
-/* ---- programs ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- programs -------------------------------------------------------------------------------- */
 
-static void set_new_target(lab *l, const lab_write *write, tg_program_target *target, const tg_rel *rel)
+static void set_new_target(lab *l, const lab_write *write, tg_program_target *target,
+                           const tg_rel *rel)
 {
     char *id = tg_arena_alloc(l->arena, 37);
     tg_env_system()->uuid(tg_env_system()->self, id);
@@ -182,7 +192,8 @@ static void set_target(lab *l, const lab_write *write, tg_program_target *target
     target->name = tg_str_from(write->table);
     target->path = lab_path(l, write->table);
     tg_table_facts facts;
-    assert_ok(l->engine->table_facts(l->engine->self, target->path, l->arena, &facts, &l->error), &l->error);
+    assert_ok(l->engine->table_facts(l->engine->self, target->path, l->arena, &facts, &l->error),
+              &l->error);
     if (!facts.exists) {
         set_new_target(l, write, target, rel);
     } else {
@@ -195,7 +206,9 @@ static void set_target(lab *l, const lab_write *write, tg_program_target *target
         target->property_count = facts.property_count;
     }
     if (write->columns) {
-        assert_ok(tg_sql_parse_columns(tg_str_from(write->columns), l->arena, &target->schema, &l->error), &l->error);
+        assert_ok(
+            tg_sql_parse_columns(tg_str_from(write->columns), l->arena, &target->schema, &l->error),
+            &l->error);
         target->changes_metadata = true;
     }
 }
@@ -207,11 +220,14 @@ static void set_predicate(lab *l, const lab_write *write, tg_schema schema, tg_s
         return;
     }
     tg_expr *expr;
-    assert_ok(tg_sql_parse_expression(tg_str_from(write->where), l->arena, &expr, &l->error), &l->error);
+    assert_ok(tg_sql_parse_expression(tg_str_from(write->where), l->arena, &expr, &l->error),
+              &l->error);
     tg_bind_options options = {.now_us = INT64_C(1704067200000000), .zone = l->zone};
     tg_bexpr *predicate;
     bool has_time, is_deterministic;
-    assert_ok(tg_sql_bind_predicate(expr, schema, NULL, 0, &options, l->arena, &predicate, &has_time, &is_deterministic, &l->error), &l->error);
+    assert_ok(tg_sql_bind_predicate(expr, schema, NULL, 0, &options, l->arena, &predicate,
+                                    &has_time, &is_deterministic, &l->error),
+              &l->error);
     step->predicate = tg_sql_fold(predicate, l->zone, l->arena);
     step->region = tg_sql_region(step->predicate, schema, l->zone, l->arena);
 }
@@ -222,7 +238,8 @@ const tg_program *lab_program(lab *l, const lab_write *write)
     tg_rel *rel = write->query ? lab_bind(l, write->query).rel : NULL;
     set_target(l, write, &program->target, rel);
     if (rel) {
-        assert_ok(tg_sql_project_by_name(rel, program->target.schema, l->arena, &rel, &l->error), &l->error);
+        assert_ok(tg_sql_project_by_name(rel, program->target.schema, l->arena, &rel, &l->error),
+                  &l->error);
     }
     tg_step *steps = TG_NEW_ARRAY(l->arena, tg_step, 2);
     steps[0].rel = rel;
@@ -243,7 +260,9 @@ const tg_program *lab_program(lab *l, const lab_write *write)
 tg_run_result lab_run(lab *l, const lab_write *write)
 {
     tg_run_result result;
-    assert_ok(l->engine->run(l->engine->self, lab_program(l, write), write->hooks, l->arena, &result, &l->error), &l->error);
+    assert_ok(l->engine->run(l->engine->self, lab_program(l, write), write->hooks, l->arena,
+                             &result, &l->error),
+              &l->error);
     return result;
 }
 
@@ -257,12 +276,14 @@ tg_run_result lab_replace(lab *l, const char *table, const char *where, const ch
     return lab_run(l, &(lab_write){.table = table, .query = query, .where = where});
 }
 
-/* ---- looking ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 const tg_delta_snapshot *lab_snapshot(lab *l, const char *table)
 {
     const tg_delta_snapshot *snapshot;
-    assert_ok(tg_delta_snapshot_load(&l->delta, lab_path(l, table), -1, l->arena, &snapshot, &l->error), &l->error);
+    assert_ok(
+        tg_delta_snapshot_load(&l->delta, lab_path(l, table), -1, l->arena, &snapshot, &l->error),
+        &l->error);
     return snapshot;
 }
 
@@ -272,7 +293,8 @@ static int count_file(const char *path, const struct stat *info, int kind, struc
 {
     (void)info, (void)where;
     tg_str name = tg_str_from(path);
-    data_files += kind == FTW_F && tg_str_ends(name, TG_S(".parquet")) && tg_str_find(name, TG_S("_delta_log"), 0) == SIZE_MAX;
+    data_files += kind == FTW_F && tg_str_ends(name, TG_S(".parquet")) &&
+                  tg_str_find(name, TG_S("_delta_log"), 0) == SIZE_MAX;
     return 0;
 }
 

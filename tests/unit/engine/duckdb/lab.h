@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An engine with a folder of Delta tables, driven by SQL texts: what tests of queries and programs share. */
+/*
+ * An engine with a folder of Delta tables, driven by SQL texts: what tests of queries and programs
+ * share.
+ */
 #ifndef TG_TESTS_DUCKDB_LAB_H
 #define TG_TESTS_DUCKDB_LAB_H
 
@@ -11,11 +14,11 @@
 typedef struct lab {
     tg_arena *arena;
     tg_engine *engine;
-    tg_str folder;       /* the table `t` is folder/t */
+    tg_str folder; /* the table `t` is folder/t */
     const tg_zone *zone;
     const tg_property *options; /* of csv.`...` and the like */
     size_t option_count;
-    tg_delta delta;      /* for looking into logs; without Parquet */
+    tg_delta delta; /* for looking into logs; without Parquet */
     tg_error error;
 } lab;
 
@@ -26,7 +29,10 @@ int lab_teardown(void **state);
 tg_str lab_path(lab *l, const char *table);
 /* A file of the lab's folder with this content. */
 void lab_file(lab *l, const char *name, const char *content);
-/* Rows of a query as text: columns by '|', rows by ';', in the order they come. Tables are Delta tables of the lab, or csv.`name`, ... */
+/*
+ * Rows of a query as text: columns by '|', rows by ';', in the order they come. Tables are Delta
+ * tables of the lab, or csv.`name`, ...
+ */
 tg_str lab_rows(lab *l, const char *sql);
 /* As lab_rows, for a query that fails: the error stays in l->error. */
 tg_code lab_fail(lab *l, const char *sql);
@@ -34,11 +40,11 @@ tg_bound_query lab_bind(lab *l, const char *sql);
 
 typedef struct lab_write {
     const char *table;
-    const char *query;          /* NULL: no new rows */
-    const char *where;          /* REPLACE where; NULL with is_append false: all rows */
+    const char *query; /* NULL: no new rows */
+    const char *where; /* REPLACE where; NULL with is_append false: all rows */
     bool is_append;
-    const char *partition_by;   /* of a new table: one column, or NULL */
-    const char *columns;        /* of a new or altered table as DDL; NULL: the query's or the table's */
+    const char *partition_by; /* of a new table: one column, or NULL */
+    const char *columns; /* of a new or altered table as DDL; NULL: the query's or the table's */
     const tg_commit_hooks *hooks;
     const char *app_id;
 } lab_write;

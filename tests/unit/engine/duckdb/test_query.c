@@ -10,9 +10,12 @@ static void set_options(lab *l, const tg_property *options, size_t count)
     l->options = options;
     l->option_count = count;
 }
-#define OPTION(k, v) {.key = {k, sizeof(k) - 1}, .value = {v, sizeof(v) - 1}}
+#define OPTION(k, v)                                             \
+    {                                                            \
+        .key = {k, sizeof(k) - 1}, .value = { v, sizeof(v) - 1 } \
+    }
 
-/* ---- streams ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- streams --------------------------------------------------------------------------------- */
 
 static void names_may_repeat(void **state)
 {
@@ -20,7 +23,8 @@ static void names_may_repeat(void **state)
     tg_bound_query bound = lab_bind(l, "SELECT 1 AS a, 'x' AS a, CAST(2 AS BIGINT) AS `b c`");
     tg_engine_context context = {.zone = l->zone};
     struct ArrowArrayStream stream;
-    assert_ok(l->engine->query(l->engine->self, &context, bound.rel, &stream, &l->error), &l->error);
+    assert_ok(l->engine->query(l->engine->self, &context, bound.rel, &stream, &l->error),
+              &l->error);
     struct ArrowSchema schema;
     assert_int_equal(stream.get_schema(&stream, &schema), 0);
     assert_int_equal(schema.n_children, 3);
@@ -41,17 +45,34 @@ static void types_come_out(void **state)
     static const struct {
         const char *sql, *format;
     } cases[] = {
-        {"true", "b"}, {"1Y", "c"}, {"1S", "s"}, {"1", "i"}, {"1L", "l"}, {"CAST(1 AS FLOAT)", "f"}, {"1D", "g"},
-        {"CAST(1 AS DECIMAL(9,2))", "d:9,2"}, {"CAST(1 AS DECIMAL(38,10))", "d:38,10"}, {"'x'", "u"}, {"X'00'", "z"},
-        {"DATE'2024-01-01'", "tdD"}, {"TIMESTAMP'2024-01-01'", "tsu:UTC"}, {"TIMESTAMP_NTZ'2024-01-01'", "tsu:"},
-        {"sum(1)", "l"}, {"sum(CAST(1 AS DECIMAL(10,2)))", "d:20,2"}, {"count(*)", "l"}, {"array(1)", "+l"},
-        {"named_struct('a', 1)", "+s"}, {"map('a', 1)", "+m"},
+        {"true", "b"},
+        {"1Y", "c"},
+        {"1S", "s"},
+        {"1", "i"},
+        {"1L", "l"},
+        {"CAST(1 AS FLOAT)", "f"},
+        {"1D", "g"},
+        {"CAST(1 AS DECIMAL(9,2))", "d:9,2"},
+        {"CAST(1 AS DECIMAL(38,10))", "d:38,10"},
+        {"'x'", "u"},
+        {"X'00'", "z"},
+        {"DATE'2024-01-01'", "tdD"},
+        {"TIMESTAMP'2024-01-01'", "tsu:UTC"},
+        {"TIMESTAMP_NTZ'2024-01-01'", "tsu:"},
+        {"sum(1)", "l"},
+        {"sum(CAST(1 AS DECIMAL(10,2)))", "d:20,2"},
+        {"count(*)", "l"},
+        {"array(1)", "+l"},
+        {"named_struct('a', 1)", "+s"},
+        {"map('a', 1)", "+m"},
     };
     for (size_t i = 0; i < TG_COUNT(cases); i++) {
-        tg_bound_query bound = lab_bind(l, tg_arena_printf(l->arena, "SELECT %s AS x", cases[i].sql));
+        tg_bound_query bound =
+            lab_bind(l, tg_arena_printf(l->arena, "SELECT %s AS x", cases[i].sql));
         tg_engine_context context = {.zone = l->zone};
         struct ArrowArrayStream stream;
-        assert_ok(l->engine->query(l->engine->self, &context, bound.rel, &stream, &l->error), &l->error);
+        assert_ok(l->engine->query(l->engine->self, &context, bound.rel, &stream, &l->error),
+                  &l->error);
         struct ArrowSchema schema;
         assert_int_equal(stream.get_schema(&stream, &schema), 0);
         assert_string_equal(schema.children[0]->format, cases[i].format);
@@ -66,7 +87,9 @@ static void streams_overlap(void **state)
     lab *l = *state;
     tg_engine_context context = {.zone = l->zone};
     struct ArrowArrayStream stream;
-    assert_ok(l->engine->query(l->engine->self, &context, lab_bind(l, "SELECT id FROM range(100000)").rel, &stream, &l->error), &l->error);
+    assert_ok(l->engine->query(l->engine->self, &context,
+                               lab_bind(l, "SELECT id FROM range(100000)").rel, &stream, &l->error),
+              &l->error);
     int64_t rows = 0;
     for (int i = 0;; i++) {
         struct ArrowArray array;
@@ -89,7 +112,8 @@ static void errors_while_reading(void **state)
     lab *l = *state;
     assert_int_equal(lab_fail(l, "SELECT 100 DIV (id - 90000) FROM range(100000)"), TG_EXECUTION);
     assert_error_class(&l->error, "DIVIDE_BY_ZERO");
-    assert_int_equal(lab_fail(l, "SELECT CAST('x' || CAST(id AS STRING) AS INT) FROM range(2)"), TG_EXECUTION);
+    assert_int_equal(lab_fail(l, "SELECT CAST('x' || CAST(id AS STRING) AS INT) FROM range(2)"),
+                     TG_EXECUTION);
     assert_error_class(&l->error, "CAST_INVALID_INPUT");
 }
 
@@ -108,8 +132,10 @@ static void cancelled(void **state)
     assert_str(lab_rows(l, "SELECT 1"), "1");
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, cancel_soon, l->engine), 0);
-    assert_int_equal(lab_fail(l, "SELECT count(*) FROM range(1000000) a CROSS JOIN range(1000000) b CROSS JOIN range(1000) c "
-                                 "WHERE a.id + b.id + c.id = -1"), TG_CANCELLED);
+    assert_int_equal(lab_fail(l, "SELECT count(*) FROM range(1000000) a CROSS JOIN range(1000000) "
+                                 "b CROSS JOIN range(1000) c "
+                                 "WHERE a.id + b.id + c.id = -1"),
+                     TG_CANCELLED);
     (void)pthread_join(thread, NULL);
     assert_str(lab_rows(l, "SELECT 2"), "2");
 }
@@ -119,27 +145,33 @@ static void explained(void **state)
     lab *l = *state;
     tg_auto_buf tg_buf text = TG_BUF_INIT;
     tg_engine_context context = {.zone = l->zone};
-    assert_ok(l->engine->explain(l->engine->self, &context, lab_bind(l, "SELECT id FROM range(10) WHERE id > 3").rel, &text, &l->error), &l->error);
+    assert_ok(l->engine->explain(l->engine->self, &context,
+                                 lab_bind(l, "SELECT id FROM range(10) WHERE id > 3").rel, &text,
+                                 &l->error),
+              &l->error);
     assert_int_not_equal(tg_str_find(tg_buf_str(&text), TG_S("SELECT"), 0), SIZE_MAX);
     assert_int_not_equal(tg_str_find(tg_buf_str(&text), TG_S("== DuckDB Plan =="), 0), SIZE_MAX);
 }
 
-/* ---- CSV --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- CSV ------------------------------------------------------------------------------------- */
 
-static const char people[] = "id,name,born,note\n1,Ann,2024-01-05,NA\n2,\"B, C\",NA,\"\"\n30,,2024-01-06,\"NA\"\n";
+static const char people[] =
+    "id,name,born,note\n1,Ann,2024-01-05,NA\n2,\"B, C\",NA,\"\"\n30,,2024-01-06,\"NA\"\n";
 
 static void csv_defaults(void **state)
 {
     lab *l = *state;
     lab_file(l, "p.csv", people);
-    assert_str(lab_rows(l, "SELECT _c0, _c1 FROM csv.`p.csv` ORDER BY _c0"), "1|Ann;2|B, C;30|NULL;id|name");
+    assert_str(lab_rows(l, "SELECT _c0, _c1 FROM csv.`p.csv` ORDER BY _c0"),
+               "1|Ann;2|B, C;30|NULL;id|name");
 }
 
 static void csv_options(void **state)
 {
     lab *l = *state;
     lab_file(l, "p.csv", people);
-    const tg_property options[] = {OPTION("header", "true"), OPTION("NULLVALUE", "NA"), OPTION("inferSchema", "true")};
+    const tg_property options[] = {OPTION("header", "true"), OPTION("NULLVALUE", "NA"),
+                                   OPTION("inferSchema", "true")};
     set_options(l, options, TG_COUNT(options));
     assert_str(lab_rows(l, "SELECT id + 1, name, born, note FROM csv.`p.csv` ORDER BY id"),
                "2|Ann|2024-01-05|NULL;3|B, C|NULL|;31|NULL|2024-01-06|NULL");
@@ -150,7 +182,8 @@ static void csv_other_signs(void **state)
 {
     lab *l = *state;
     lab_file(l, "s.csv", "a\tb\n'x\ty'\t2\n");
-    const tg_property options[] = {OPTION("header", "true"), OPTION("delimiter", "\\t"), OPTION("quote", "'")};
+    const tg_property options[] = {OPTION("header", "true"), OPTION("delimiter", "\\t"),
+                                   OPTION("quote", "'")};
     set_options(l, options, TG_COUNT(options));
     assert_str(lab_rows(l, "SELECT a, b FROM csv.`s.csv`"), "x\ty|2");
 }
@@ -193,15 +226,19 @@ static void wrong_options(void **state)
     }
 }
 
-/* ---- JSON and Parquet ---------------------------------------------------------------------------------------------------------------- */
+/* ---- JSON and Parquet ------------------------------------------------------------------------ */
 
 static void json_lines(void **state)
 {
     lab *l = *state;
-    lab_file(l, "e.json", "{\"b\":1,\"a\":\"2024-01-01\",\"s\":{\"z\":1.5},\"n\":null}\n{\"a\":\"2024-01-02\",\"l\":[1,2]}\n");
-    assert_str(lab_rows(l, "SELECT a, b, s.z, size(l), n FROM json.`e.json` ORDER BY a"), "2024-01-01|1|1.5|NULL|NULL;2024-01-02|NULL|NULL|2|NULL");
+    lab_file(l, "e.json",
+             "{\"b\":1,\"a\":\"2024-01-01\",\"s\":{\"z\":1.5},\"n\":null}\n{\"a\":\"2024-01-02\","
+             "\"l\":[1,2]}\n");
+    assert_str(lab_rows(l, "SELECT a, b, s.z, size(l), n FROM json.`e.json` ORDER BY a"),
+               "2024-01-01|1|1.5|NULL|NULL;2024-01-02|NULL|NULL|2|NULL");
     tg_bound_query bound = lab_bind(l, "SELECT * FROM json.`e.json`");
-    assert_str(bound.rel->columns[0].name, "a"); /* sorted, and a text that looks like a date is text */
+    assert_str(bound.rel->columns[0].name,
+               "a"); /* sorted, and a text that looks like a date is text */
     assert_int_equal(bound.rel->columns[0].type->kind, TG_TYPE_STRING);
 }
 
@@ -218,12 +255,18 @@ static void identity_of_files(void **state)
     lab_file(l, "p.csv", people);
     tg_pin a, b;
     tg_str path = lab_path(l, "p.csv");
-    assert_ok(l->engine->identity(l->engine->self, TG_FORMAT_CSV, path, -1, l->arena, &a, &l->error), &l->error);
-    assert_ok(l->engine->identity(l->engine->self, TG_FORMAT_CSV, path, -1, l->arena, &b, &l->error), &l->error);
+    assert_ok(
+        l->engine->identity(l->engine->self, TG_FORMAT_CSV, path, -1, l->arena, &a, &l->error),
+        &l->error);
+    assert_ok(
+        l->engine->identity(l->engine->self, TG_FORMAT_CSV, path, -1, l->arena, &b, &l->error),
+        &l->error);
     assert_memory_equal(&a.digest, &b.digest, sizeof a.digest);
     assert_int_equal(a.version, -1);
     lab_file(l, "p.csv", "id\n1\n");
-    assert_ok(l->engine->identity(l->engine->self, TG_FORMAT_CSV, path, -1, l->arena, &b, &l->error), &l->error);
+    assert_ok(
+        l->engine->identity(l->engine->self, TG_FORMAT_CSV, path, -1, l->arena, &b, &l->error),
+        &l->error);
     assert_memory_not_equal(&a.digest, &b.digest, sizeof a.digest);
 }
 
@@ -231,9 +274,11 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, lab_setup, lab_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(names_may_repeat), TEST(types_come_out), TEST(streams_overlap), TEST(errors_while_reading), TEST(cancelled), TEST(explained),
-        TEST(csv_defaults), TEST(csv_options), TEST(csv_other_signs), TEST(csv_folder), TEST(wrong_options),
-        TEST(json_lines), TEST(parquet_files), TEST(identity_of_files),
+        TEST(names_may_repeat),     TEST(types_come_out),    TEST(streams_overlap),
+        TEST(errors_while_reading), TEST(cancelled),         TEST(explained),
+        TEST(csv_defaults),         TEST(csv_options),       TEST(csv_other_signs),
+        TEST(csv_folder),           TEST(wrong_options),     TEST(json_lines),
+        TEST(parquet_files),        TEST(identity_of_files),
     };
     return cmocka_run_group_tests_name("query", tests, NULL, NULL);
 }

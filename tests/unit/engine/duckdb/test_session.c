@@ -59,7 +59,8 @@ static tg_str one_text(fixture *f, tg_duckdb_session *session, const char *sql)
     duckdb_data_chunk chunk;
     assert_ok(tg_duckdb_fetch(session, &result, &chunk, &f->error), &f->error);
     assert_non_null(chunk);
-    tg_str text = tg_str_copy(f->arena, tg_duckdb_cell_str(tg_duckdb.data_chunk_get_vector(chunk, 0), 0));
+    tg_str text =
+        tg_str_copy(f->arena, tg_duckdb_cell_str(tg_duckdb.data_chunk_get_vector(chunk, 0), 0));
     tg_duckdb.destroy_data_chunk(&chunk);
     tg_duckdb.destroy_result(&result);
     return text;
@@ -74,7 +75,9 @@ static void settings(void **state)
     assert_str(one_text(f, &session, "SELECT current_setting('TimeZone')"), "UTC");
     assert_str(one_text(f, &session, "SELECT current_setting('threads')::VARCHAR"), "1");
     assert_str(one_text(f, &session, "SELECT current_setting('memory_limit')"), "476.8 MiB");
-    assert_str(one_text(f, &session, "SELECT current_setting('autoload_known_extensions')::VARCHAR"), "false");
+    assert_str(
+        one_text(f, &session, "SELECT current_setting('autoload_known_extensions')::VARCHAR"),
+        "false");
     tg_duckdb_session_close(&session);
 }
 
@@ -83,7 +86,8 @@ static void bad_memory_limit(void **state)
     fixture *f = *state;
     f->engine.memory_limit = TG_S("much");
     tg_duckdb_session session;
-    assert_int_equal(tg_duckdb_session_open(&f->engine, NULL, &session, &f->error), TG_INVALID_ARGUMENT);
+    assert_int_equal(tg_duckdb_session_open(&f->engine, NULL, &session, &f->error),
+                     TG_INVALID_ARGUMENT);
     assert_error_class(&f->error, "TIDEGATE_INVALID_SETTING");
 }
 
@@ -93,16 +97,15 @@ static void zones(void **state)
     static const struct {
         const char *name, *midnight; /* local time of 2024-01-01T00:00Z */
     } cases[] = {
-        {"UTC", "2024-01-01 00:00:00"},
-        {"America/New_York", "2023-12-31 19:00:00"},
-        {"Asia/Kolkata", "2024-01-01 05:30:00"},
-        {"+02:00", "2024-01-01 02:00:00"},
-        {"-05:00", "2023-12-31 19:00:00"},
-        {"+00:00", "2024-01-01 00:00:00"},
+        {"UTC", "2024-01-01 00:00:00"},          {"America/New_York", "2023-12-31 19:00:00"},
+        {"Asia/Kolkata", "2024-01-01 05:30:00"}, {"+02:00", "2024-01-01 02:00:00"},
+        {"-05:00", "2023-12-31 19:00:00"},       {"+00:00", "2024-01-01 00:00:00"},
     };
     for (size_t i = 0; i < TG_COUNT(cases); i++) {
         tg_duckdb_session session = open_session(f, cases[i].name);
-        assert_str(one_text(f, &session, "SELECT (TIMESTAMPTZ '2024-01-01 00:00:00+00')::TIMESTAMP::VARCHAR"), cases[i].midnight);
+        assert_str(one_text(f, &session,
+                            "SELECT (TIMESTAMPTZ '2024-01-01 00:00:00+00')::TIMESTAMP::VARCHAR"),
+                   cases[i].midnight);
         tg_duckdb_session_close(&session);
     }
     const tg_zone *zone;
@@ -129,21 +132,28 @@ static void errors(void **state)
     static const struct {
         const char *sql, *name, *part;
     } cases[] = {
-        {"SELECT error('[TG:DIVIDE_BY_ZERO] division by zero')", "DIVIDE_BY_ZERO", "division by zero"},
+        {"SELECT error('[TG:DIVIDE_BY_ZERO] division by zero')", "DIVIDE_BY_ZERO",
+         "division by zero"},
         {"SELECT error('[TG:SPARKS_OWN] odd')", "SPARKS_OWN", "odd"},
-        {"SELECT 'abc'::INTEGER", "CAST_INVALID_INPUT", "'abc' of the type STRING cannot be cast to INT "},
+        {"SELECT 'abc'::INTEGER", "CAST_INVALID_INPUT",
+         "'abc' of the type STRING cannot be cast to INT "},
         {"SELECT range::TINYINT FROM range(300)", "CAST_OVERFLOW", "cannot be cast to TINYINT"},
-        {"SELECT 12345::DECIMAL(4,2)", "NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION", "DECIMAL(4,2)"},
-        {"SELECT 2147483647::INTEGER + range::INTEGER FROM range(2)", "ARITHMETIC_OVERFLOW", "does not fit"},
-        {"SELECT (SELECT range FROM range(2))", "SCALAR_SUBQUERY_TOO_MANY_ROWS", "more than one row"},
-        {"SELECT * FROM read_parquet('/nowhere/x.parquet')", "PATH_NOT_FOUND", "/nowhere/x.parquet"},
+        {"SELECT 12345::DECIMAL(4,2)", "NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION",
+         "DECIMAL(4,2)"},
+        {"SELECT 2147483647::INTEGER + range::INTEGER FROM range(2)", "ARITHMETIC_OVERFLOW",
+         "does not fit"},
+        {"SELECT (SELECT range FROM range(2))", "SCALAR_SUBQUERY_TOO_MANY_ROWS",
+         "more than one row"},
+        {"SELECT * FROM read_parquet('/nowhere/x.parquet')", "PATH_NOT_FOUND",
+         "/nowhere/x.parquet"},
         {"SELECT * FROM read_parquet('/etc/passwd')", "FAILED_READ_FILE.NO_HINT", "Parquet"},
         {"SELECT nonsense", "TIDEGATE_ENGINE_ERROR", "query engine"},
     };
     tg_duckdb_session session = open_session(f, NULL);
     for (size_t i = 0; i < TG_COUNT(cases); i++) {
         duckdb_result result;
-        assert_int_not_equal(tg_duckdb_run(&session, tg_str_from(cases[i].sql), false, &result, &f->error), TG_OK);
+        assert_int_not_equal(
+            tg_duckdb_run(&session, tg_str_from(cases[i].sql), false, &result, &f->error), TG_OK);
         assert_string_equal(tg_error_name(&f->error), cases[i].name);
         if (!strstr(f->error.message, cases[i].part)) {
             fail_msg("\"%s\" is not in \"%s\"", cases[i].part, f->error.message);
@@ -158,7 +168,8 @@ static void late_error(void **state)
     fixture *f = *state;
     tg_duckdb_session session = open_session(f, NULL);
     duckdb_result result;
-    const char *sql = "SELECT CASE WHEN range = 1500000 THEN error('[TG:DIVIDE_BY_ZERO] division by zero') ELSE range END FROM range(2000000)";
+    const char *sql = "SELECT CASE WHEN range = 1500000 THEN error('[TG:DIVIDE_BY_ZERO] division "
+                      "by zero') ELSE range END FROM range(2000000)";
     assert_ok(tg_duckdb_run(&session, tg_str_from(sql), true, &result, &f->error), &f->error);
     tg_code code;
     duckdb_data_chunk chunk = NULL;
@@ -174,7 +185,8 @@ static void late_error(void **state)
     tg_duckdb_session_close(&session);
 }
 
-static const char endless[] = "SELECT count(*) FROM range(1000000) a, range(1000000) b, range(1000) c WHERE a.range + b.range + c.range = -1";
+static const char endless[] = "SELECT count(*) FROM range(1000000) a, range(1000000) b, "
+                              "range(1000) c WHERE a.range + b.range + c.range = -1";
 
 static void *interrupt_soon(void *flag)
 {
@@ -189,9 +201,11 @@ static void cancelled_by_flag(void **state)
     fixture *f = *state;
     tg_duckdb_session session = open_session(f, NULL);
     pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, (void *)(uintptr_t)&interrupted), 0);
+    assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, (void *)(uintptr_t)&interrupted),
+                     0);
     duckdb_result result;
-    assert_int_equal(tg_duckdb_run(&session, TG_S(endless), false, &result, &f->error), TG_CANCELLED);
+    assert_int_equal(tg_duckdb_run(&session, TG_S(endless), false, &result, &f->error),
+                     TG_CANCELLED);
     (void)pthread_join(thread, NULL);
     assert_error_class(&f->error, "TIDEGATE_CANCELLED");
     interrupted = 0;
@@ -205,7 +219,8 @@ static void out_of_memory(void **state)
     f->engine.memory_limit = TG_S("20MB");
     tg_duckdb_session session = open_session(f, NULL);
     duckdb_result result;
-    tg_str sql = TG_S("SELECT len(list(hash(range)::VARCHAR)) FROM range(5000000)"); /* a list cannot spill */
+    tg_str sql = TG_S(
+        "SELECT len(list(hash(range)::VARCHAR)) FROM range(5000000)"); /* a list cannot spill */
     assert_int_equal(tg_duckdb_run(&session, sql, false, &result, &f->error), TG_LIMIT);
     assert_error_class(&f->error, "TIDEGATE_OUT_OF_MEMORY");
     tg_duckdb_session_close(&session);
@@ -222,23 +237,31 @@ static void texts(void **state)
     assert_str(tg_buf_str(&out), "\"a\"\"b\"'it''s'['/x/k=a[*]b[[]c][?]', '/y''z']");
 
     tg_buf_clear(&out);
-    tg_field fields[] = {{.name = TG_S("a"), .type = tg_type_array(f->arena, tg_type_decimal(f->arena, 9, 3), true)},
-                         {.name = TG_S("b c"), .type = tg_type_map(f->arena, tg_type_of(TG_TYPE_STRING), tg_type_of(TG_TYPE_TIMESTAMP), true)}};
+    tg_field fields[] = {
+        {.name = TG_S("a"), .type = tg_type_array(f->arena, tg_type_decimal(f->arena, 9, 3), true)},
+        {.name = TG_S("b c"),
+         .type = tg_type_map(f->arena, tg_type_of(TG_TYPE_STRING), tg_type_of(TG_TYPE_TIMESTAMP),
+                             true)}};
     assert_ok(tg_duckdb_put_type(&out, tg_type_struct(f->arena, fields, 2), &f->error), &f->error);
-    assert_str(tg_buf_str(&out), "STRUCT(\"a\" DECIMAL(9,3)[], \"b c\" MAP(VARCHAR, TIMESTAMP WITH TIME ZONE))");
-    assert_int_equal(tg_duckdb_put_type(&out, tg_type_of(TG_TYPE_VARIANT), &f->error), TG_UNSUPPORTED);
+    assert_str(tg_buf_str(&out),
+               "STRUCT(\"a\" DECIMAL(9,3)[], \"b c\" MAP(VARCHAR, TIMESTAMP WITH TIME ZONE))");
+    assert_int_equal(tg_duckdb_put_type(&out, tg_type_of(TG_TYPE_VARIANT), &f->error),
+                     TG_UNSUPPORTED);
 
     tg_value instant = tg_value_int(tg_type_of(TG_TYPE_TIMESTAMP), INT64_C(1704067200500000));
     assert_str(tg_duckdb_value_text(f->arena, instant), "2024-01-01 00:00:00.5+00");
-    assert_str(tg_duckdb_value_text(f->arena, tg_value_bytes(tg_type_of(TG_TYPE_BINARY), TG_S("a\xff"))), "\\x61\\xFF");
+    assert_str(
+        tg_duckdb_value_text(f->arena, tg_value_bytes(tg_type_of(TG_TYPE_BINARY), TG_S("a\xff"))),
+        "\\x61\\xFF");
 }
 
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(settings), TEST(bad_memory_limit), TEST(zones), TEST(zones_do_not_leak), TEST(errors),
-        TEST(late_error), TEST(cancelled_by_flag), TEST(out_of_memory), TEST(texts),
+        TEST(settings),          TEST(bad_memory_limit), TEST(zones),
+        TEST(zones_do_not_leak), TEST(errors),           TEST(late_error),
+        TEST(cancelled_by_flag), TEST(out_of_memory),    TEST(texts),
     };
     return cmocka_run_group_tests_name("session", tests, NULL, NULL);
 }
