@@ -124,6 +124,11 @@ static bool is_try(const tg_bexpr *call)
     return strncmp(call->function->name, "try_", 4) == 0;
 }
 
+static bool is_pmod(const tg_bexpr *call)
+{
+    return strcmp(call->function->name, "pmod") == 0;
+}
+
 TG_FN_RESOLVER(arithmetic)
 {
     bool is_done = false;
@@ -223,7 +228,8 @@ static tg_code print_decimal_arithmetic(tg_print_context *ctx, const tg_bexpr *c
                            : sign == '-' ? "tg_decimal_sub"
                            : sign == '*' ? "tg_decimal_mul"
                            : sign == '/' ? "tg_decimal_div"
-                                         : "tg_decimal_mod";
+                           : is_pmod(call) ? "tg_decimal_pmod"
+                                           : "tg_decimal_mod";
     const char *text = tg_arena_printf(ctx->arena, "%s($1, $2, %d, %d, %s)", function, result->precision, result->scale,
                                        is_try(call) ? "TRUE" : "FALSE");
     return tg_print_unscaled(ctx, text, call, result, err);
@@ -231,14 +237,11 @@ static tg_code print_decimal_arithmetic(tg_print_context *ctx, const tg_bexpr *c
 
 static tg_code print_remainder(tg_print_context *ctx, const tg_bexpr *call, tg_error *err)
 {
-    if (is_nonzero_literal(call->args[1])) {
+    if (is_nonzero_literal(call->args[1]) && !is_pmod(call)) {
         return tg_print_template(ctx, "CAST(($1 % $2) AS $T)", call, err);
     }
-    const char *flag = is_try(call) ? "TRUE" : "FALSE";
-    if (tg_type_is_integer(call->type)) {
-        return tg_print_format(ctx, call, err, "CAST(tg_mod_long($1, $2, %s) AS $T)", flag);
-    }
-    return tg_print_format(ctx, call, err, "CAST(tg_mod_double($1, $2, %s) AS $T)", flag);
+    return tg_print_format(ctx, call, err, "CAST(tg_%smod_%s($1, $2, %s) AS $T)", is_pmod(call) ? "p" : "",
+                           tg_type_is_integer(call->type) ? "long" : "double", is_try(call) ? "TRUE" : "FALSE");
 }
 
 TG_FN_PRINTER(arithmetic)
