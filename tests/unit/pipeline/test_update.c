@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Updates against the fake engine: what is planned and run, what readers see, what stops before anything is touched. */
+#include "support/test.h"
+
+#include "engine/fake/fake_engine.h"
+#include "fs/fs.h"
+#include "pipeline/pipeline.h"
+
+typedef struct fixture {
+    tg_arena *arena;
+    tg_str folder;
+    tg_engine *engine;
+    volatile sig_atomic_t cancelled;
+    tg_env env;
+    /* of the last run */
+    tg_diags diags;
+    tg_update_result result;
+    tg_code code;
+    tg_buf messages; /* of its events, one per line */
+} fixture;
+
+static const char spec_text[] = "name: test\nstorage: storage\nlibraries:\n  - glob: {include: \"src/**\"}\n";
+
+static void write_file(fixture *f, const char *relative, const char *text)
+{
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    tg_str path = tg_path_join(f->arena, f->folder, tg_str_from(relative));
+    assert_ok(tg_fs_make_folders(tg_fs_local(), tg_path_dirname(path), &err), &err);
+    assert_ok(tg_fs_write_replace(tg_fs_local(), path, tg_str_from(text), &err), &err);
+}
+
+static tg_str table_path(fixture *f, const char *name)
+{
+    return tg_path_join(f->arena, f->folder, tg_str_printf(f->arena, "warehouse/main/default/%s", name));
+}
+
+/* A table of somebody else: a INT, d DATE. */
+static void add_table(fixture *f, const char *name, const tg_property *properties, size_t property_count)
+{
+    tg_field *fields = TG_NEW_ARRAY(f->arena, tg_field, 2);
+    fields[0] = (tg_field){.name = TG_S("a"), .type = tg_type_of(TG_TYPE_INT), .nullable = true};
+    fields[1] = (tg_field){.name = TG_S("d"), .type = tg_type_of(TG_TYPE_DATE), .nullable = true};
+    const tg_table_facts facts = {.exists = true,
+                                  .table_id = TG_S("11111111-1111-4111-8111-111111111111"),
+                                  .schema = {fields, 2},
+                                  .properties = properties,
+                                  .property_count = property_count};
+    tg_fake_add_table(f->engine, table_path(f, name), &facts);
+}
+
+static void change_table(fixture *f, const char *name)
+{
+    const tg_commit_fact fact = {.changes_data = true, .hull = tg_region_all()};
+    (void)tg_fake_add_commit(f->engine, table_path(f, name), &fact);
+}
+
+static int set_up(void **state)
+{
+    tg_arena *arena = tg_arena_new();
+    fixture *f = TG_NEW(arena, fixture);
+    f->arena = arena;
+    f->folder = tg_str_from(tg_test_folder(arena));
+    f->engine = tg_engine_fake_new();
+    f->env = *tg_env_system();
+    f->env.cancelled = &f->cancelled;
+    write_file(f, "spark-pipeline.yml", spec_text);
+    add_table(f, "src", NULL, 0);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    fixture *f = *state;
+    f->engine->close(f->engine->self);
+    tg_diags_dispose(&f->diags);
+    tg_buf_dispose(&f->messages);
+    tg_arena_free(f->arena);
+    return 0;
+}
+
+static void hear(void *self, const tg_event *event, tg_str json_line)
+{
+    fixture *f = self;
+    (void)json_line;
+    tg_buf_addf(&f->messages, "%.*s\n", TG_SARG(event->message));
+}
+
+static void run_with(fixture *f, tg_update_options options)
+{
+    tg_diags_dispose(&f->diags);
+    tg_buf_clear(&f->messages);
+    f->diags = (tg_diags)TG_DIAGS_INIT;
+    const tg_event_sink sink = {.event = hear, .self = f};
+    options.struct_size = sizeof(options);
+    options.sink = &sink;
+    options.now = options.now.len ? options.now : TG_S("2024-03-05T12:00:00Z");
+    const tg_spec *spec;
+    const tg_graph *graph;
+    f->code = tg_spec_load(tg_fs_local(), (tg_str){0}, f->folder, f->arena, &spec, &f->diags);
+    if (f->code == TG_OK) {
+        f->code = tg_graph_build(spec, tg_fs_local(), f->arena, &graph, &f->diags);
+    }
+    assert_ok(f->code, f->diags.count ? &f->diags.items[0] : NULL);
+    const tg_update_context context = {.fs = tg_fs_local(), .env = &f->env, .engine = f->engine};
+    f->code = tg_update_run(&context, graph, &options, f->arena, &f->result, &f->diags);
+    assert_int_equal(f->code == TG_OK, f->diags.error_count == 0);
+}
+
+static void run_all(fixture *f)
+{
+    run_with(f, (tg_update_options){0});
+    assert_ok(f->code, f->diags.count ? &f->diags.items[0] : NULL);
+}
+
+static void run_some(fixture *f, const char *name)
+{
+    tg_str selection = tg_str_from(name);
+    run_with(f, (tg_update_options){.refresh = &selection, .refresh_count = 1});
+}
+
+static const tg_flow_result *result_of(fixture *f, const char *name)
+{
+    for (size_t i = 0; i < f->result.flow_count; i++) {
+        if (tg_str_eq(f->result.flows[i].flow->dataset->name, tg_str_from(name))) {
+            return &f->result.flows[i];
+        }
+    }
+    fail_msg("no flow writes %s", name);
+    return NULL;
+}
+
+static void check(fixture *f, const char *name, tg_flow_status status, const char *technique, int64_t version)
+{
+    const tg_flow_result *result = result_of(f, name);
+    assert_string_equal(tg_flow_status_name(result->status), tg_flow_status_name(status));
+    if (technique) {
+        assert_string_equal(result->technique, technique);
+    } else {
+        assert_null(result->technique);
+    }
+    assert_int_equal(result->committed_version, version);
+}
+
+static void check_error(fixture *f, const char *class_name, const char *hint)
+{
+    assert_int_not_equal(f->code, TG_OK);
+    assert_true(f->result.is_validation_failure);
+    assert_error_class(&f->diags.items[0], class_name);
+    if (hint) {
+        assert_string_equal(f->diags.items[0].hint, hint);
+    }
+}
+
+static const char daily[] = "CREATE STREAMING TABLE daily FLOW REPLACE WHERE d >= date_sub(current_date(), 3) BY NAME\n"
+                            "SELECT d, count(*) AS n FROM src GROUP BY ALL;\n";
+static const char total[] = "CREATE MATERIALIZED VIEW total AS SELECT sum(n) AS n FROM daily;\n";
+
+/* ---- plain runs ----------------------------------------------------------------------------------------------------- */
+
+static void test_first_run_then_nothing(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", daily);
+    run_all(f);
+    assert_int_equal(f->result.state, TG_UPDATE_COMPLETED);
+    check(f, "daily", TG_FLOW_COMPLETED, "COMPLETE_REPLACE_WHERE", 0);
+    assert_string_equal(result_of(f, "daily")->issues[0].issue_type, "CHANGE_SET_MISSING");
+    assert_int_equal(tg_fake_run_count(f->engine), 1);
+    bool exists = false;
+    assert_true(tg_fs_exists(tg_fs_local(), f->result.event_path, &exists, NULL) == TG_OK && exists);
+
+    run_all(f);
+    check(f, "daily", TG_FLOW_COMPLETED, "NO_OP", -1);
+    assert_int_equal(tg_fake_run_count(f->engine), 1);
+
+    change_table(f, "src");
+    run_all(f);
+    check(f, "daily", TG_FLOW_COMPLETED, "COMPLETE_REPLACE_WHERE", 1);
+    assert_string_equal(result_of(f, "daily")->issues[0].issue_type, "DATA_HAS_CHANGED");
+}
+
+static void test_messages(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", daily);
+    run_all(f);
+    tg_str id = tg_str_sub(f->result.update_id, 0, 6);
+    const char *expected = tg_arena_printf(f->arena,
+                                           "Update %1$.6s started by USER_ACTION.\n"
+                                           "a user started an update of pipeline test.\n"
+                                           "Update %1$.6s is INITIALIZING.\n"
+                                           "Dataset 'main.default.daily' defined as a streaming table.\n"
+                                           "Flow 'main.default.daily' defined as REPLACE_WHERE.\n"
+                                           "Flow main.default.daily is QUEUED.\n"
+                                           "Update %1$.6s is SETTING_UP_TABLES.\n"
+                                           "Update %1$.6s is RUNNING.\n"
+                                           "Flow main.default.daily is PLANNING.\n"
+                                           "Flow 'main.default.daily' has been planned to be executed as COMPLETE_REPLACE_WHERE.\n"
+                                           "Flow main.default.daily is STARTING.\n"
+                                           "Flow main.default.daily is RUNNING.\n"
+                                           "Flow main.default.daily has COMPLETED.\n"
+                                           "Update %1$.6s is COMPLETED.\n",
+                                           id.ptr);
+    assert_str(tg_buf_str(&f->messages), expected);
+}
+
+static void test_readers_see_the_commit(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", tg_arena_printf(f->arena, "%s%s", total, daily));
+    run_all(f);
+    check(f, "daily", TG_FLOW_COMPLETED, "COMPLETE_REPLACE_WHERE", 0);
+    check(f, "total", TG_FLOW_COMPLETED, "COMPLETE_RECOMPUTE", 0);
+    run_all(f);
+    check(f, "daily", TG_FLOW_COMPLETED, "NO_OP", -1);
+    check(f, "total", TG_FLOW_COMPLETED, "NO_OP", -1);
+    assert_int_equal(tg_fake_run_count(f->engine), 2);
+    change_table(f, "src");
+    run_all(f);
+    check(f, "daily", TG_FLOW_COMPLETED, "COMPLETE_REPLACE_WHERE", 1);
+    check(f, "total", TG_FLOW_COMPLETED, "COMPLETE_RECOMPUTE", 1);
+    const tg_program *program = tg_fake_run_at(f->engine, 3)->program;
+    assert_int_equal(program->steps[0].kind, TG_STEP_PIN);
+    assert_int_equal(program->steps[0].pin->version, 1);
+}
+
+static void test_views_are_expanded(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql",
+               "CREATE TEMPORARY VIEW v AS SELECT a FROM src WHERE a > 1;\n"
+               "CREATE MATERIALIZED VIEW m AS SELECT a FROM v;\n");
+    run_all(f);
+    check(f, "m", TG_FLOW_COMPLETED, "COMPLETE_RECOMPUTE", 0);
+    run_all(f);
+    check(f, "m", TG_FLOW_COMPLETED, "NO_OP", -1);
+    write_file(f, "src/a.sql",
+               "CREATE TEMPORARY VIEW v AS SELECT a FROM src WHERE a > 2;\n"
+               "CREATE MATERIALIZED VIEW m AS SELECT a FROM v;\n");
+    run_all(f);
+    check(f, "m", TG_FLOW_COMPLETED, "COMPLETE_RECOMPUTE", 1);
+}
+
+static void test_property_change_is_a_commit(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", "CREATE MATERIALIZED VIEW m AS SELECT a FROM src;\n");
+    run_all(f);
+    write_file(f, "src/a.sql", "CREATE MATERIALIZED VIEW m TBLPROPERTIES ('quality' = 'gold') AS SELECT a FROM src;\n");
+    run_all(f);
+    check(f, "m", TG_FLOW_COMPLETED, "NO_OP", 1);
+    run_all(f);
+    check(f, "m", TG_FLOW_COMPLETED, "NO_OP", -1);
+}
+
+/* ---- selection ------------------------------------------------------------------------------------------------------ */
+
+static void test_selection(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", tg_arena_printf(f->arena, "%s%sCREATE TEMPORARY VIEW v AS SELECT 1 AS a;\n", daily, total));
+    run_some(f, "total");
+    check_error(f, "TABLE_OR_VIEW_NOT_FOUND", "Select `daily` too.");
+    assert_int_equal(tg_fake_run_count(f->engine), 0);
+    run_some(f, "daily");
+    check(f, "daily", TG_FLOW_COMPLETED, "COMPLETE_REPLACE_WHERE", 0);
+    check(f, "total", TG_FLOW_EXCLUDED, NULL, -1);
+    change_table(f, "src");
+    run_some(f, "main.default.TOTAL");
+    check(f, "daily", TG_FLOW_EXCLUDED, NULL, -1);
+    check(f, "total", TG_FLOW_COMPLETED, "COMPLETE_RECOMPUTE", 0);
+    run_some(f, "dialy");
+    check_error(f, "TIDEGATE_UNKNOWN_SELECTION", "Did you mean `daily`?");
+    run_some(f, "v");
+    check_error(f, "TIDEGATE_UNKNOWN_SELECTION", "Select the tables that read it.");
+}
+
+static void test_ambiguous_selection(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql",
+               "CREATE MATERIALIZED VIEW x.m AS SELECT a FROM src;\nCREATE MATERIALIZED VIEW y.m AS SELECT a FROM src;\n"
+               "CREATE STREAMING TABLE t;\nCREATE FLOW fill AS INSERT INTO t BY NAME REPLACE WHERE a > 1 SELECT a FROM src;\n");
+    run_some(f, "m");
+    check_error(f, "TIDEGATE_UNKNOWN_SELECTION", "Write `main.x.m` or `main.y.m`.");
+    run_some(f, "y.m");
+    assert_int_equal(tg_fake_run_count(f->engine), 1);
+    run_some(f, "fill");
+    check(f, "t", TG_FLOW_COMPLETED, "COMPLETE_REPLACE_WHERE", 0);
+}
+
+/* ---- failures ------------------------------------------------------------------------------------------------------- */
+
+static void test_failure_skips_readers(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", tg_arena_printf(f->arena, "%s%sCREATE MATERIALIZED VIEW other AS SELECT a FROM src;\n", daily, total));
+    tg_fake_fail_next_run(f->engine, TG_E_DIVIDE_BY_ZERO, "division by zero");
+    run_all(f);
+    assert_int_equal(f->result.state, TG_UPDATE_FAILED);
+    assert_false(f->result.is_validation_failure);
+    check(f, "daily", TG_FLOW_FAILED, "COMPLETE_REPLACE_WHERE", -1);
+    check(f, "total", TG_FLOW_SKIPPED, NULL, -1);
+    check(f, "other", TG_FLOW_COMPLETED, "COMPLETE_RECOMPUTE", 0);
+    assert_error_class(result_of(f, "daily")->error, "DIVIDE_BY_ZERO");
+    assert_int_equal(f->result.failed_count, 1);
+    assert_int_equal(f->result.skipped_count, 1);
+    run_all(f);
+    check(f, "total", TG_FLOW_COMPLETED, "COMPLETE_RECOMPUTE", 0);
+}
+
+static void test_analysis_stops_everything(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql",
+               "CREATE MATERIALIZED VIEW good AS SELECT a FROM src;\n"
+               "CREATE MATERIALIZED VIEW bad AS SELECT a FROM scr;\n"
+               "CREATE MATERIALIZED VIEW worse AS\n  SELECT b FROM src;\n"
+               "CREATE MATERIALIZED VIEW below AS SELECT * FROM worse;\n");
+    run_with(f, (tg_update_options){0});
+    check_error(f, "TABLE_OR_VIEW_NOT_FOUND", "Did you mean `src`?");
+    assert_int_equal(f->diags.error_count, 2);
+    assert_error_class(&f->diags.items[1], "UNRESOLVED_COLUMN.WITH_SUGGESTION");
+    assert_string_equal(f->diags.items[1].place.file, "src/a.sql");
+    assert_int_equal(f->diags.items[1].place.line, 4);
+    assert_int_equal(f->diags.items[1].place.column, 10);
+    assert_int_equal(tg_fake_run_count(f->engine), 0);
+    assert_int_equal(f->result.state, TG_UPDATE_FAILED);
+}
+
+static void test_predicate_errors(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", "CREATE STREAMING TABLE t FLOW REPLACE WHERE dd > 1 BY NAME SELECT a, d FROM src;\n");
+    run_with(f, (tg_update_options){0});
+    check_error(f, "UNRESOLVED_COLUMN.WITH_SUGGESTION", NULL);
+    assert_int_equal(f->diags.items[0].place.column, 45);
+    write_file(f, "src/a.sql", "CREATE STREAMING TABLE t FLOW REPLACE WHERE a + 1 BY NAME SELECT a, d FROM src;\n");
+    run_with(f, (tg_update_options){0});
+    check_error(f, "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN", NULL);
+}
+
+static void test_owner(void **state)
+{
+    fixture *f = *state;
+    static const tg_property other[] = {{.key = {"tidegate.pipelineId", 19}, .value = {"22222222-2222-4222-8222-222222222222", 36}}};
+    add_table(f, "foreign_made", NULL, 0);
+    add_table(f, "other_pipeline", other, 1);
+    write_file(f, "src/a.sql",
+               "CREATE MATERIALIZED VIEW foreign_made AS SELECT a FROM src;\n"
+               "CREATE MATERIALIZED VIEW other_pipeline AS SELECT a FROM src;\n");
+    run_with(f, (tg_update_options){0});
+    check_error(f, "TIDEGATE_TABLE_NOT_OWNED", NULL);
+    assert_int_equal(f->diags.error_count, 2);
+    assert_string_equal(f->diags.items[0].message, "table `main.default.foreign_made` exists already and was not made by this pipeline");
+    assert_string_equal(f->diags.items[1].message, "table `main.default.other_pipeline` exists already and belongs to another pipeline");
+    assert_int_equal(f->diags.items[1].place.line, 2);
+}
+
+static void test_kind_change(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", "CREATE MATERIALIZED VIEW t AS SELECT a FROM src;\n");
+    run_all(f);
+    write_file(f, "src/a.sql", "CREATE STREAMING TABLE t FLOW REPLACE WHERE a > 1 BY NAME SELECT a FROM src;\n");
+    run_with(f, (tg_update_options){0});
+    check_error(f, "TIDEGATE_DATASET_KIND_CHANGED", NULL);
+}
+
+static void test_bad_clock(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", daily);
+    run_with(f, (tg_update_options){.now = TG_S("tomorow")});
+    check_error(f, "TIDEGATE_INVALID_OPTION", NULL);
+    run_with(f, (tg_update_options){.timezone = TG_S("Europe/Lisbn")});
+    check_error(f, "INVALID_TIMEZONE", NULL);
+    run_with(f, (tg_update_options){.now = TG_S("2024-03-05 01:00:00"), .timezone = TG_S("Asia/Tokyo"), .is_dry_run = true});
+    assert_int_equal(f->code, TG_OK);
+    assert_str(tg_instant_text(f->arena, f->result.now_us), "2024-03-04T16:00:00.000000Z");
+}
+
+static void test_damaged_identity(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", daily);
+    write_file(f, "storage/pipeline.json", "{\"pipeline_id\":");
+    run_with(f, (tg_update_options){0});
+    assert_int_equal(f->code, TG_INVALID_DATA);
+    assert_error_class(&f->diags.items[0], "TIDEGATE_INVALID_JSON");
+    assert_int_equal(tg_fake_run_count(f->engine), 0);
+}
+
+/* ---- races, cancelling, dry runs ------------------------------------------------------------------------------------ */
+
+static void test_lost_race(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", daily);
+    run_all(f);
+    change_table(f, "src");
+    const tg_commit_fact winner = {.changes_data = true, .hull = tg_region_all()};
+    tg_fake_lose_next_race(f->engine, &winner, 1);
+    run_all(f);
+    check(f, "daily", TG_FLOW_COMPLETED, "COMPLETE_REPLACE_WHERE", 2);
+}
+
+static void test_race_that_does_not_matter(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", daily);
+    run_all(f);
+    change_table(f, "src");
+    const tg_commit_fact winner = {.changes_data = false, .hull = tg_region_none()};
+    tg_fake_lose_next_race(f->engine, &winner, 1);
+    run_all(f);
+    check(f, "daily", TG_FLOW_COMPLETED, "COMPLETE_REPLACE_WHERE", 2);
+    run_all(f);
+    check(f, "daily", TG_FLOW_COMPLETED, "NO_OP", -1);
+}
+
+static void test_cancelled(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", daily);
+    f->cancelled = 1;
+    run_all(f);
+    assert_int_equal(f->result.state, TG_UPDATE_CANCELED);
+    check(f, "daily", TG_FLOW_STOPPED, NULL, -1);
+    assert_int_equal(tg_fake_run_count(f->engine), 0);
+}
+
+static void test_dry_run(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", tg_arena_printf(f->arena, "%s%s", daily, total));
+    run_with(f, (tg_update_options){.is_dry_run = true});
+    assert_int_equal(f->code, TG_OK);
+    assert_int_equal(f->result.state, TG_UPDATE_COMPLETED);
+    assert_int_equal(tg_fake_run_count(f->engine), 0);
+    assert_int_equal(f->result.event_path.len, 0);
+    bool exists = true;
+    assert_int_equal(tg_fs_exists(tg_fs_local(), tg_path_join(f->arena, f->folder, TG_S("storage")), &exists, NULL), TG_OK);
+    assert_false(exists);
+}
+
+static void test_summary(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", daily);
+    tg_fake_set_result(f->engine, 7, 0);
+    run_all(f);
+    tg_auto_buf tg_buf text = TG_BUF_INIT;
+    tg_update_result_json(&f->result, &text);
+    struct yyjson_val *root;
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    assert_ok(tg_json_parse(tg_buf_str(&text), 0, f->arena, &root, &err), &err);
+    assert_str(tg_json_get_str(root, "state", TG_S("")), "COMPLETED");
+    assert_str(tg_json_get_str(root, "now", TG_S("")), "2024-03-05T12:00:00.000000Z");
+    assert_non_null(strstr(tg_buf_cstr(&text), "\"num_output_rows\":7,\"num_deleted_rows\":0"));
+    assert_non_null(strstr(tg_buf_cstr(&text), "\"window\":\"d >= DATE'2024-03-02'\""));
+    assert_non_null(strstr(tg_buf_cstr(&text), "\"fallback_reasons\":[\"CHANGE_SET_MISSING\"]"));
+}
+
+#define UPDATE_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        UPDATE_TEST(test_first_run_then_nothing),
+        UPDATE_TEST(test_messages),
+        UPDATE_TEST(test_readers_see_the_commit),
+        UPDATE_TEST(test_views_are_expanded),
+        UPDATE_TEST(test_property_change_is_a_commit),
+        UPDATE_TEST(test_selection),
+        UPDATE_TEST(test_ambiguous_selection),
+        UPDATE_TEST(test_failure_skips_readers),
+        UPDATE_TEST(test_analysis_stops_everything),
+        UPDATE_TEST(test_predicate_errors),
+        UPDATE_TEST(test_owner),
+        UPDATE_TEST(test_kind_change),
+        UPDATE_TEST(test_bad_clock),
+        UPDATE_TEST(test_damaged_identity),
+        UPDATE_TEST(test_lost_race),
+        UPDATE_TEST(test_race_that_does_not_matter),
+        UPDATE_TEST(test_cancelled),
+        UPDATE_TEST(test_dry_run),
+        UPDATE_TEST(test_summary),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
