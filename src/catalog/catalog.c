@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names to folders. Identifiers have no case here: the folder and the normal form of a name are in lower case, so that Orders
- * and orders are one table on every file system.
+ * Names to folders. Identifiers have no case here: the folder and the normal form of a name are in
+ * lower case, so that Orders and orders are one table on every file system.
  */
 #include "catalog/catalog.h"
 
@@ -19,7 +19,8 @@ static const struct {
 };
 
 /* Spark reads these as path tables too; a schema of the same name is not what their users mean. */
-static const char *const foreign_formats[] = {"avro", "binaryfile", "iceberg", "orc", "text", "xml"};
+static const char *const foreign_formats[] = {"avro", "binaryfile", "iceberg",
+                                              "orc",  "text",       "xml"};
 
 bool tg_catalog_format(tg_str word, tg_table_format *out)
 {
@@ -42,7 +43,7 @@ static tg_str format_word(tg_table_format format)
     return TG_S("delta");
 }
 
-/* ---- normal form of names ------------------------------------------------------------------------------------------- */
+/* ---- normal form of names -------------------------------------------------------------------- */
 
 static bool is_plain_part(tg_str part)
 {
@@ -59,7 +60,10 @@ static bool is_plain_part(tg_str part)
     return has_letter;
 }
 
-/* Backticks only where the text could not be read back otherwise: keywords keep their bare form, main.default.t reads better. */
+/*
+ * Backticks only where the text could not be read back otherwise: keywords keep their bare form,
+ * main.default.t reads better.
+ */
 static void add_part(tg_buf *out, tg_str part)
 {
     if (is_plain_part(part)) {
@@ -98,8 +102,8 @@ static tg_str join_parts(const tg_str *parts, size_t count, tg_arena *arena)
 }
 
 /* catalog, schema and table in lower case. */
-static tg_code qualified_parts(const tg_catalog *catalog, const tg_name *name, tg_arena *arena, tg_str parts[PART_COUNT],
-                               tg_error *err)
+static tg_code qualified_parts(const tg_catalog *catalog, const tg_name *name, tg_arena *arena,
+                               tg_str parts[PART_COUNT], tg_error *err)
 {
     if (name->count == 0 || name->count > PART_COUNT) {
         (void)TG_ERR(err, IDENTIFIER_TOO_MANY_NAME_PARTS, "table name `%.*s` has %zu parts",
@@ -121,7 +125,8 @@ static tg_code qualified_parts(const tg_catalog *catalog, const tg_name *name, t
     return TG_OK;
 }
 
-tg_code tg_catalog_qualify(const tg_catalog *catalog, const tg_name *name, tg_arena *arena, tg_str *out_full_name, tg_error *err)
+tg_code tg_catalog_qualify(const tg_catalog *catalog, const tg_name *name, tg_arena *arena,
+                           tg_str *out_full_name, tg_error *err)
 {
     tg_str parts[PART_COUNT];
     TG_TRY(qualified_parts(catalog, name, arena, parts, err));
@@ -129,15 +134,17 @@ tg_code tg_catalog_qualify(const tg_catalog *catalog, const tg_name *name, tg_ar
     return TG_OK;
 }
 
-/* ---- folders -------------------------------------------------------------------------------------------------------- */
+/* ---- folders --------------------------------------------------------------------------------- */
 
 /*
- * What a folder name may not hold: '/' and NUL; '%' as our escape; pattern characters, which would make a path a glob; control
- * characters. A name that begins with '.' is hidden or a parent folder, and one called _delta_log would make its schema a table.
+ * What a folder name may not hold: '/' and NUL; '%' as our escape; pattern characters, which would
+ * make a path a glob; control characters. A name that begins with '.' is hidden or a parent folder,
+ * and one called _delta_log would make its schema a table.
  */
 static bool is_folder_byte(unsigned char c)
 {
-    return c >= 0x20 && c != 0x7f && c != '/' && c != '\\' && c != '%' && c != '*' && c != '?' && c != ':';
+    return c >= 0x20 && c != 0x7f && c != '/' && c != '\\' && c != '%' && c != '*' && c != '?' &&
+           c != ':';
 }
 
 static tg_str folder_of_part(tg_str part, tg_arena *arena)
@@ -155,7 +162,8 @@ static tg_str folder_of_part(tg_str part, tg_arena *arena)
     return tg_buf_take(&out, arena);
 }
 
-static tg_str folder_of(const tg_catalog *catalog, const tg_str *parts, size_t count, tg_arena *arena)
+static tg_str folder_of(const tg_catalog *catalog, const tg_str *parts, size_t count,
+                        tg_arena *arena)
 {
     tg_str path = catalog->warehouse;
     for (size_t i = 0; i < count; i++) {
@@ -164,9 +172,10 @@ static tg_str folder_of(const tg_catalog *catalog, const tg_str *parts, size_t c
     return path;
 }
 
-/* ---- locating ------------------------------------------------------------------------------------------------------- */
+/* ---- locating -------------------------------------------------------------------------------- */
 
-static const tg_mapped_table *find_mapped(const tg_catalog *catalog, const tg_str parts[PART_COUNT], tg_arena *arena)
+static const tg_mapped_table *find_mapped(const tg_catalog *catalog, const tg_str parts[PART_COUNT],
+                                          tg_arena *arena)
 {
     for (size_t i = 0; i < catalog->mapped_count; i++) {
         tg_name name;
@@ -175,7 +184,8 @@ static const tg_mapped_table *find_mapped(const tg_catalog *catalog, const tg_st
             qualified_parts(catalog, &name, arena, mapped, NULL) != TG_OK) {
             continue;
         }
-        if (tg_str_eq(mapped[0], parts[0]) && tg_str_eq(mapped[1], parts[1]) && tg_str_eq(mapped[2], parts[2])) {
+        if (tg_str_eq(mapped[0], parts[0]) && tg_str_eq(mapped[1], parts[1]) &&
+            tg_str_eq(mapped[2], parts[2])) {
             return &catalog->mapped[i];
         }
     }
@@ -186,8 +196,10 @@ static tg_code refuse_foreign_format(const tg_name *name, tg_error *err)
 {
     tg_str word = name->parts[0].text;
     for (size_t i = 0; i < sizeof(foreign_formats) / sizeof(*foreign_formats); i++) {
-        if (tg_str_ieq(word, tg_str_from(foreign_formats[i])) && tg_str_find(name->parts[1].text, TG_S("/"), 0) != SIZE_MAX) {
-            (void)TG_ERR(err, UNSUPPORTED_FEATURE, "files of format %s cannot be read", foreign_formats[i]);
+        if (tg_str_ieq(word, tg_str_from(foreign_formats[i])) &&
+            tg_str_find(name->parts[1].text, TG_S("/"), 0) != SIZE_MAX) {
+            (void)TG_ERR(err, UNSUPPORTED_FEATURE, "files of format %s cannot be read",
+                         foreign_formats[i]);
             (void)tg_error_span(err, name->span.offset, name->span.len);
             return tg_error_hint(err, "Path tables may be of format delta, parquet, csv or json.");
         }
@@ -195,12 +207,13 @@ static tg_code refuse_foreign_format(const tg_name *name, tg_error *err)
     return TG_OK;
 }
 
-static tg_code locate_path(const tg_catalog *catalog, const tg_name *name, tg_table_format format, tg_arena *arena,
-                           tg_location *out, tg_error *err)
+static tg_code locate_path(const tg_catalog *catalog, const tg_name *name, tg_table_format format,
+                           tg_arena *arena, tg_location *out, tg_error *err)
 {
     tg_str text = name->parts[1].text;
     if (text.len == 0) {
-        (void)TG_ERR(err, INVALID_IDENTIFIER, "the path of a %.*s table is empty", TG_SARG(format_word(format)));
+        (void)TG_ERR(err, INVALID_IDENTIFIER, "the path of a %.*s table is empty",
+                     TG_SARG(format_word(format)));
         return tg_error_span(err, name->span.offset, name->span.len);
     }
     tg_str path;
@@ -217,7 +230,8 @@ static tg_code locate_path(const tg_catalog *catalog, const tg_name *name, tg_ta
     return TG_OK;
 }
 
-tg_code tg_catalog_locate(const tg_catalog *catalog, const tg_name *name, tg_arena *arena, tg_location *out, tg_error *err)
+tg_code tg_catalog_locate(const tg_catalog *catalog, const tg_name *name, tg_arena *arena,
+                          tg_location *out, tg_error *err)
 {
     tg_table_format format;
     if (name->count == 2) {
@@ -229,7 +243,8 @@ tg_code tg_catalog_locate(const tg_catalog *catalog, const tg_name *name, tg_are
     tg_str parts[PART_COUNT];
     TG_TRY(qualified_parts(catalog, name, arena, parts, err));
     tg_str full_name = join_parts(parts, PART_COUNT, arena);
-    const tg_mapped_table *mapped = catalog->mapped_count ? find_mapped(catalog, parts, arena) : NULL;
+    const tg_mapped_table *mapped =
+        catalog->mapped_count ? find_mapped(catalog, parts, arena) : NULL;
     if (mapped) {
         *out = (tg_location){.full_name = full_name,
                              .format = mapped->format,
@@ -245,11 +260,11 @@ tg_code tg_catalog_locate(const tg_catalog *catalog, const tg_name *name, tg_are
     return TG_OK;
 }
 
-/* ---- listing -------------------------------------------------------------------------------------------------------- */
+/* ---- listing --------------------------------------------------------------------------------- */
 
 /* Folders that stand for names; the hidden ones are ours (.tidegate) or somebody else's. */
-static tg_code list_names(const tg_catalog *catalog, tg_str folder, bool only_tables, tg_arena *arena, tg_str **out_names,
-                          size_t *out_count, tg_error *err)
+static tg_code list_names(const tg_catalog *catalog, tg_str folder, bool only_tables,
+                          tg_arena *arena, tg_str **out_names, size_t *out_count, tg_error *err)
 {
     TG_VEC(tg_str) names = {0};
     bool exists;
@@ -257,15 +272,18 @@ static tg_code list_names(const tg_catalog *catalog, tg_str folder, bool only_ta
     if (exists) {
         tg_fs_entry *entries;
         size_t count;
-        TG_TRY(tg_fs_list(catalog->fs, folder, /* with_details: */ false, arena, &entries, &count, err));
+        TG_TRY(tg_fs_list(catalog->fs, folder, /* with_details: */ false, arena, &entries, &count,
+                          err));
         for (size_t i = 0; i < count; i++) {
             tg_str name;
-            if (!entries[i].is_folder || entries[i].name.ptr[0] == '.' || !tg_uri_decode(arena, entries[i].name, &name)) {
+            if (!entries[i].is_folder || entries[i].name.ptr[0] == '.' ||
+                !tg_uri_decode(arena, entries[i].name, &name)) {
                 continue;
             }
             bool is_table = false;
             if (only_tables) {
-                tg_str log = tg_path_join(arena, tg_path_join(arena, folder, entries[i].name), TG_S("_delta_log"));
+                tg_str log = tg_path_join(arena, tg_path_join(arena, folder, entries[i].name),
+                                          TG_S("_delta_log"));
                 TG_TRY(tg_fs_exists(catalog->fs, log, &is_table, err));
             }
             if (!only_tables || is_table) {
@@ -278,23 +296,26 @@ static tg_code list_names(const tg_catalog *catalog, tg_str folder, bool only_ta
     return TG_OK;
 }
 
-tg_code tg_catalog_tables(const tg_catalog *catalog, tg_str catalog_name, tg_str schema_name, tg_arena *arena, tg_str **out_names,
-                          size_t *out_count, tg_error *err)
+tg_code tg_catalog_tables(const tg_catalog *catalog, tg_str catalog_name, tg_str schema_name,
+                          tg_arena *arena, tg_str **out_names, size_t *out_count, tg_error *err)
 {
     tg_str parts[] = {tg_str_lower(arena, catalog_name), tg_str_lower(arena, schema_name)};
-    return list_names(catalog, folder_of(catalog, parts, 2, arena), true, arena, out_names, out_count, err);
+    return list_names(catalog, folder_of(catalog, parts, 2, arena), true, arena, out_names,
+                      out_count, err);
 }
 
-tg_code tg_catalog_schemas(const tg_catalog *catalog, tg_str catalog_name, tg_arena *arena, tg_str **out_names, size_t *out_count,
-                           tg_error *err)
+tg_code tg_catalog_schemas(const tg_catalog *catalog, tg_str catalog_name, tg_arena *arena,
+                           tg_str **out_names, size_t *out_count, tg_error *err)
 {
     tg_str parts[] = {tg_str_lower(arena, catalog_name)};
-    return list_names(catalog, folder_of(catalog, parts, 1, arena), false, arena, out_names, out_count, err);
+    return list_names(catalog, folder_of(catalog, parts, 1, arena), false, arena, out_names,
+                      out_count, err);
 }
 
-/* ---- not found ------------------------------------------------------------------------------------------------------ */
+/* ---- not found ------------------------------------------------------------------------------- */
 
-tg_code tg_catalog_not_found(const tg_catalog *catalog, const tg_name *name, const tg_str *extra, size_t extra_count, tg_error *err)
+tg_code tg_catalog_not_found(const tg_catalog *catalog, const tg_name *name, const tg_str *extra,
+                             size_t extra_count, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_code code = TG_ERR(err, TABLE_OR_VIEW_NOT_FOUND, "table or view `%.*s` cannot be found",
@@ -315,7 +336,8 @@ tg_code tg_catalog_not_found(const tg_catalog *catalog, const tg_name *name, con
         is_path = name->count == 2 && tg_catalog_format(name->parts[0].text, &format);
         tg_str *tables;
         size_t count;
-        if (!is_path && tg_catalog_tables(catalog, parts[0], parts[1], scratch, &tables, &count, NULL) == TG_OK) {
+        if (!is_path && tg_catalog_tables(catalog, parts[0], parts[1], scratch, &tables, &count,
+                                          NULL) == TG_OK) {
             for (size_t i = 0; i < count; i++) {
                 TG_VEC_PUSH(scratch, &candidates, tables[i]);
             }
@@ -323,14 +345,17 @@ tg_code tg_catalog_not_found(const tg_catalog *catalog, const tg_name *name, con
     }
     /* Compared by the last part: that is what people mistype. */
     tg_str word = name->count ? name->parts[name->count - 1].text : TG_S("");
-    tg_str nearest = is_path ? (tg_str){0} : tg_str_nearest(word, candidates.items, candidates.count);
+    tg_str nearest =
+        is_path ? (tg_str){0} : tg_str_nearest(word, candidates.items, candidates.count);
     if (nearest.len) {
         (void)tg_error_hint(err, "Did you mean `%.*s`?", TG_SARG(nearest));
     } else if (is_path) {
-        (void)tg_error_hint(err, "There is no such file or folder; relative paths are looked up in %.*s.",
-                            TG_SARG(catalog->base_folder));
+        (void)tg_error_hint(
+            err, "There is no such file or folder; relative paths are looked up in %.*s.",
+            TG_SARG(catalog->base_folder));
     } else {
-        (void)tg_error_hint(err, "Tables of this warehouse are the folders below %.*s.", TG_SARG(catalog->warehouse));
+        (void)tg_error_hint(err, "Tables of this warehouse are the folders below %.*s.",
+                            TG_SARG(catalog->warehouse));
     }
     return code;
 }

@@ -91,8 +91,8 @@ static void add_origin(const tg_event *event, const tg_event_origin *origin, tg_
     tg_json_end_object(out);
 }
 
-void tg_event_json(const tg_event *event, const tg_event_origin *origin, const char *id, const char *instance, int64_t seq_no,
-                   tg_arena *scratch, tg_buf *buf)
+void tg_event_json(const tg_event *event, const tg_event_origin *origin, const char *id,
+                   const char *instance, int64_t seq_no, tg_arena *scratch, tg_buf *buf)
 {
     tg_json_out out;
     tg_json_begin(&out, buf);

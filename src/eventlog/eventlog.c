@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing events. Lines are kept until the next flush, so that a burst (the definitions of a hundred flows) is one write; the
- * runner flushes before long work and whenever a flow has ended.
+ * Writing events. Lines are kept until the next flush, so that a burst (the definitions of a
+ * hundred flows) is one write; the runner flushes before long work and whenever a flow has ended.
  */
 #include "eventlog/eventlog_int.h"
 
@@ -25,17 +25,24 @@ static void dispose(void *object)
     tg_arena_free(log->scratch);
 }
 
-tg_code tg_eventlog_open(const tg_fs *fs, const tg_env *env, tg_str storage, const tg_event_origin *origin,
-                         const tg_event_sink *sink, tg_arena *arena, tg_eventlog **out_log, tg_error *err)
+tg_code tg_eventlog_open(const tg_fs *fs, const tg_env *env, tg_str storage,
+                         const tg_event_origin *origin, const tg_event_sink *sink, tg_arena *arena,
+                         tg_eventlog **out_log, tg_error *err)
 {
     tg_str path = {0};
     if (storage.len) {
         tg_str folder = tg_path_join(arena, storage, TG_S("events"));
         TG_TRY_CTX(tg_fs_make_folders(fs, folder, err), err, "while opening the event log");
-        path = tg_path_join(arena, folder, tg_str_printf(arena, "%.*s.jsonl", TG_SARG(origin->update_id)));
+        path = tg_path_join(arena, folder,
+                            tg_str_printf(arena, "%.*s.jsonl", TG_SARG(origin->update_id)));
     }
     tg_eventlog *log = TG_NEW(arena, tg_eventlog);
-    *log = (tg_eventlog){.fs = fs, .env = env, .sink = sink, .origin = *origin, .path = path, .scratch = tg_arena_new()};
+    *log = (tg_eventlog){.fs = fs,
+                         .env = env,
+                         .sink = sink,
+                         .origin = *origin,
+                         .path = path,
+                         .scratch = tg_arena_new()};
     env->uuid(env->self, log->instance);
     tg_arena_defer(arena, dispose, log);
     *out_log = log;
@@ -48,7 +55,8 @@ void tg_eventlog_write(tg_eventlog *log, tg_event *event)
     log->env->uuid(log->env->self, id);
     event->timestamp_us = log->env->now_us(log->env->self);
     size_t start = log->pending.len;
-    tg_event_json(event, &log->origin, id, log->instance, ++log->seq_no, log->scratch, &log->pending);
+    tg_event_json(event, &log->origin, id, log->instance, ++log->seq_no, log->scratch,
+                  &log->pending);
     tg_arena_reset(log->scratch);
     if (log->sink) {
         tg_str line = tg_str_sub(tg_buf_str(&log->pending), start, log->pending.len);
@@ -66,7 +74,8 @@ tg_code tg_eventlog_flush(tg_eventlog *log, tg_error *err)
     if (log->pending.len == 0) {
         return TG_OK;
     }
-    TG_TRY_CTX(tg_fs_append(log->fs, log->path, tg_buf_str(&log->pending), err), err, "while writing the event log");
+    TG_TRY_CTX(tg_fs_append(log->fs, log->path, tg_buf_str(&log->pending), err), err,
+               "while writing the event log");
     tg_buf_clear(&log->pending);
     log->was_written = true;
     return TG_OK;
@@ -80,7 +89,8 @@ tg_code tg_eventlog_close(tg_eventlog *log, tg_error *err)
     TG_TRY(tg_eventlog_flush(log, err));
     if (log->was_written) {
         TG_TRY_CTX(tg_fs_fsync_file(log->fs, log->path, err), err, "while closing the event log");
-        TG_TRY_CTX(tg_fs_fsync_folder(log->fs, tg_path_dirname(log->path), err), err, "while closing the event log");
+        TG_TRY_CTX(tg_fs_fsync_folder(log->fs, tg_path_dirname(log->path), err), err,
+                   "while closing the event log");
     }
     return TG_OK;
 }

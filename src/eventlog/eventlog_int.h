@@ -5,8 +5,11 @@
 
 #include "eventlog/eventlog.h"
 
-/* Appends the event's line, without line feed. instance names the writer, seq_no counts its events from 1. */
-void tg_event_json(const tg_event *event, const tg_event_origin *origin, const char *id, const char *instance, int64_t seq_no,
-                   tg_arena *scratch, tg_buf *buf);
+/*
+ * Appends the event's line, without line feed. instance names the writer, seq_no counts its events
+ * from 1.
+ */
+void tg_event_json(const tg_event *event, const tg_event_origin *origin, const char *id,
+                   const char *instance, int64_t seq_no, tg_arena *scratch, tg_buf *buf);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Spark settings. One that would change an answer must be obeyed or refused, never dropped; the rest (shuffle partitions, Photon,
- * retries ...) tunes a cluster that is not there.
+ * Spark settings. One that would change an answer must be obeyed or refused, never dropped; the
+ * rest (shuffle partitions, Photon, retries ...) tunes a cluster that is not there.
  */
 #include "pipeline/conf.h"
 
 typedef enum conf_rule {
-    RULE_MUST_BE,  /* only this value */
-    RULE_TIMEZONE  /* only the pipeline's time zone */
+    RULE_MUST_BE, /* only this value */
+    RULE_TIMEZONE /* only the pipeline's time zone */
 } conf_rule;
 
 static const struct {
@@ -46,18 +46,23 @@ void tg_conf_check(tg_str key, tg_str value, tg_str timezone, bool *out_is_warni
         }
         if (rules[i].rule == RULE_TIMEZONE) {
             if (!tg_str_ieq(value, timezone)) {
-                (void)TG_ERR(err, UNSUPPORTED_FEATURE, "setting `%s` differs from the time zone of the pipeline, %.*s",
+                (void)TG_ERR(err, UNSUPPORTED_FEATURE,
+                             "setting `%s` differs from the time zone of the pipeline, %.*s",
                              rules[i].key, TG_SARG(timezone));
-                (void)tg_error_hint(err, "Set `timezone` under `tidegate:` in the pipeline spec: one zone holds for a whole update.");
+                (void)tg_error_hint(err, "Set `timezone` under `tidegate:` in the pipeline spec: "
+                                         "one zone holds for a whole update.");
             }
         } else if (!tg_str_ieq(value, tg_str_from(rules[i].value))) {
-            (void)TG_ERR(err, UNSUPPORTED_FEATURE, "setting `%s` cannot be `%.*s`", rules[i].key, TG_SARG(value));
-            (void)tg_error_hint(err, "tidegate has the meaning of `%s`; leave the setting out.", rules[i].value);
+            (void)TG_ERR(err, UNSUPPORTED_FEATURE, "setting `%s` cannot be `%.*s`", rules[i].key,
+                         TG_SARG(value));
+            (void)tg_error_hint(err, "tidegate has the meaning of `%s`; leave the setting out.",
+                                rules[i].value);
         }
         return;
     }
     if (tg_str_istarts(key, TG_S("spark.sql.legacy."))) {
-        (void)TG_ERR(err, UNSUPPORTED_FEATURE, "legacy setting `%.*s` is not supported", TG_SARG(key));
+        (void)TG_ERR(err, UNSUPPORTED_FEATURE, "legacy setting `%.*s` is not supported",
+                     TG_SARG(key));
         return;
     }
     *out_is_warning = true;

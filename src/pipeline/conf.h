@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spark settings in configuration and SET: which change the meaning of queries, and what becomes of them here. */
+/*
+ * Spark settings in configuration and SET: which change the meaning of queries, and what becomes of
+ * them here.
+ */
 #ifndef TG_PIPELINE_CONF_H
 #define TG_PIPELINE_CONF_H
 
 #include "base/base.h"
 
 /*
- * err is set when the setting asks for something that tidegate does not do; is_warning: it is only without effect.
- * timezone is the pipeline's. Keys that are not Spark's are the user's own, for ${key}: always fine.
+ * err is set when the setting asks for something that tidegate does not do; is_warning: it is only
+ * without effect. timezone is the pipeline's. Keys that are not Spark's are the user's own, for
+ * ${key}: always fine.
  */
 void tg_conf_check(tg_str key, tg_str value, tg_str timezone, bool *out_is_warning, tg_error *err);
 

@@ -2,8 +2,8 @@
 /*
  * One refresh: facts, plan, run, and again when the race for a version was lost.
  *
- * The plan of the analysis is used when nothing that it read was changed by this update since; otherwise the flow is planned anew
- * at its turn, with the commits of this update as its pins.
+ * The plan of the analysis is used when nothing that it read was changed by this update since;
+ * otherwise the flow is planned anew at its turn, with the commits of this update as its pins.
  */
 #include "pipeline/update_int.h"
 
@@ -16,7 +16,7 @@ static void dispose_error(void *object)
     tg_error_dispose(object);
 }
 
-/* ---- facts ---------------------------------------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 static tg_code judge_owner(tg_update *u, const tg_flow_run *run, tg_error *err)
 {
@@ -24,22 +24,26 @@ static tg_code judge_owner(tg_update *u, const tg_flow_run *run, tg_error *err)
     const tg_dataset *dataset = run->flow->dataset;
     tg_str owner = tg_property_get(facts->properties, facts->property_count, "tidegate.pipelineId");
     if (owner.len == 0 || !tg_str_eq(owner, u->result->pipeline_id)) {
-        (void)TG_ERR(err, TIDEGATE_TABLE_NOT_OWNED, "table `%.*s` exists already and %s", TG_SARG(dataset->full_name),
+        (void)TG_ERR(err, TIDEGATE_TABLE_NOT_OWNED, "table `%.*s` exists already and %s",
+                     TG_SARG(dataset->full_name),
                      owner.len ? "belongs to another pipeline" : "was not made by this pipeline");
         (void)tg_error_span(err, dataset->stmt->name.span.offset, dataset->stmt->name.span.len);
         if (owner.len) {
-            (void)tg_error_detail(err, "Its pipeline has the id %.*s, this one %.*s.", TG_SARG(owner),
-                                  TG_SARG(u->result->pipeline_id.len ? u->result->pipeline_id : TG_S("none yet")));
+            (void)tg_error_detail(
+                err, "Its pipeline has the id %.*s, this one %.*s.", TG_SARG(owner),
+                TG_SARG(u->result->pipeline_id.len ? u->result->pipeline_id : TG_S("none yet")));
         }
-        return tg_error_hint(err, "Choose another name or warehouse, or drop the table; taking it over is not available yet.");
+        return tg_error_hint(err, "Choose another name or warehouse, or drop the table; taking it "
+                                  "over is not available yet.");
     }
     const char *kind = tg_dataset_kind_event_name(dataset->kind);
     tg_str was = tg_property_get(facts->properties, facts->property_count, "tidegate.datasetKind");
     if (was.len && !tg_str_eq(was, tg_str_from(kind))) {
-        (void)TG_ERR(err, TIDEGATE_DATASET_KIND_CHANGED, "table `%.*s` was made as a %s and cannot become a %s",
-                     TG_SARG(dataset->full_name),
-                     tg_str_eq(was, TG_S("STREAMING_TABLE")) ? "streaming table" : "materialized view",
-                     tg_dataset_kind_name(dataset->kind));
+        (void)TG_ERR(
+            err, TIDEGATE_DATASET_KIND_CHANGED,
+            "table `%.*s` was made as a %s and cannot become a %s", TG_SARG(dataset->full_name),
+            tg_str_eq(was, TG_S("STREAMING_TABLE")) ? "streaming table" : "materialized view",
+            tg_dataset_kind_name(dataset->kind));
         (void)tg_error_span(err, dataset->stmt->name.span.offset, dataset->stmt->name.span.len);
         return tg_error_hint(err, "Drop the table first, or give the definition another name.");
     }
@@ -51,7 +55,8 @@ static tg_code check_owner(tg_update *u, const tg_flow_run *run, tg_error *err)
     const tg_dataset *dataset = run->flow->dataset;
     tg_code code = run->target->facts.exists ? judge_owner(u, run, err) : TG_OK;
     if (code != TG_OK) {
-        tg_error_locate(err, dataset->file->shown_name, dataset->file->text); /* not always the flow's file */
+        tg_error_locate(err, dataset->file->shown_name,
+                        dataset->file->text); /* not always the flow's file */
     }
     return code;
 }
@@ -69,23 +74,26 @@ static tg_code load_state(tg_update *u, tg_flow_run *run, tg_error *err)
         return TG_OK;
     }
     tg_str app_id = tg_flow_app_id(u->arena, input->target.table_id, run->flow->full_name);
-    TG_TRY(engine->table_state(engine->self, input->target_path, app_id, input->target.version, u->arena, &input->state, err));
+    TG_TRY(engine->table_state(engine->self, input->target_path, app_id, input->target.version,
+                               u->arena, &input->state, err));
     int64_t from = tg_plan_read_version(&input->state, u->arena);
     if (!input->state.has_txn || from < 0 || from >= input->target.version) {
         return TG_OK;
     }
     tg_commit_fact *commits;
-    TG_TRY(engine->commits_since(engine->self, input->target_path, from, input->target.version, app_id, u->zone, u->arena, &commits,
-                                 &input->commit_count, err));
+    TG_TRY(engine->commits_since(engine->self, input->target_path, from, input->target.version,
+                                 app_id, u->zone, u->arena, &commits, &input->commit_count, err));
     input->commits = commits;
     return TG_OK;
 }
 
-static const tg_property *wanted_properties(tg_update *u, const tg_dataset *dataset, size_t *out_count)
+static const tg_property *wanted_properties(tg_update *u, const tg_dataset *dataset,
+                                            size_t *out_count)
 {
     tg_property *properties = TG_NEW_ARRAY(u->arena, tg_property, dataset->property_count + 1);
     memcpy(properties, dataset->properties, dataset->property_count * sizeof(*properties));
-    properties[dataset->property_count] = (tg_property){.key = TG_S("tidegate.pipelineId"), .value = u->result->pipeline_id};
+    properties[dataset->property_count] =
+        (tg_property){.key = TG_S("tidegate.pipelineId"), .value = u->result->pipeline_id};
     *out_count = dataset->property_count + 1;
     return properties;
 }
@@ -96,7 +104,8 @@ static tg_digest digest_definition(tg_update *u, const tg_flow *flow)
     for (size_t i = 0; i < flow->view_count; i++) {
         views[i] = flow->views[i]->stmt->query;
     }
-    return tg_definition_digest(flow->spec->query, views, flow->view_count, tg_zone_name(u->zone), u->arena);
+    return tg_definition_digest(flow->spec->query, views, flow->view_count, tg_zone_name(u->zone),
+                                u->arena);
 }
 
 static void fill_input(tg_update *u, tg_flow_run *run)
@@ -126,7 +135,7 @@ static void fill_input(tg_update *u, tg_flow_run *run)
     run->input.properties = wanted_properties(u, dataset, &run->input.property_count);
 }
 
-/* ---- planning ------------------------------------------------------------------------------------------------------- */
+/* ---- planning -------------------------------------------------------------------------------- */
 
 /* The bound tables carry what the pins lack: the engine reads through them. */
 static void complete_pins(tg_update *u, tg_flow_run *run)
@@ -145,7 +154,8 @@ static void complete_pins(tg_update *u, tg_flow_run *run)
 static tg_code bind(tg_update *u, tg_flow_run *run, tg_error *err)
 {
     const tg_resolver resolver = {.resolve = tg_update_resolve, .self = u};
-    const tg_bind_options options = {.resolver = &resolver, .now_us = u->now_us, .zone = u->zone, .in_flow = true};
+    const tg_bind_options options = {
+        .resolver = &resolver, .now_us = u->now_us, .zone = u->zone, .in_flow = true};
     TG_TRY(tg_sql_bind_query(run->flow->spec->query, &options, u->arena, &run->query, err));
     run->is_bound = true;
     complete_pins(u, run);
@@ -193,7 +203,8 @@ static tg_code analyse(tg_update *u, tg_flow_run *run, tg_error *err)
     TG_TRY(plan(u, run, !waits, err));
     if (run->plan.program || waits) {
         run->target->will_change = true;
-        run->target->forecast = run->plan.program ? run->plan.program->target.schema : run->target->facts.schema;
+        run->target->forecast =
+            run->plan.program ? run->plan.program->target.schema : run->target->facts.schema;
     }
     return TG_OK;
 }
@@ -232,13 +243,15 @@ void tg_flow_analyse(tg_update *u, tg_flow_run *run)
     tg_update_fail(u, run->flow->file, &err);
 }
 
-/* ---- running -------------------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
-static tg_code before_attempt(void *self, int64_t read_version, const tg_commit_fact *winners, size_t winner_count, tg_arena *arena,
-                              tg_str *out_state, bool *out_rerun, tg_error *err)
+static tg_code before_attempt(void *self, int64_t read_version, const tg_commit_fact *winners,
+                              size_t winner_count, tg_arena *arena, tg_str *out_state,
+                              bool *out_rerun, tg_error *err)
 {
     const tg_flow_run *run = self;
-    return tg_plan_rebase(&run->plan, &run->input, read_version, winners, winner_count, arena, out_state, out_rerun, err);
+    return tg_plan_rebase(&run->plan, &run->input, read_version, winners, winner_count, arena,
+                          out_state, out_rerun, err);
 }
 
 /* 1 to 2^n milliseconds, at most about a quarter of a second: racing processes fall out of step. */
@@ -256,7 +269,8 @@ static void pause_before_retry(const tg_update *u, int attempt)
 static tg_code plan_again(tg_update *u, tg_flow_run *run, tg_error *err)
 {
     const tg_engine *engine = u->context->engine;
-    TG_TRY(engine->table_facts(engine->self, run->input.target_path, u->arena, &run->target->facts, err));
+    TG_TRY(engine->table_facts(engine->self, run->input.target_path, u->arena, &run->target->facts,
+                               err));
     TG_TRY(check_owner(u, run, err));
     TG_TRY(load_state(u, run, err));
     return plan(u, run, /* try_quick: */ true, err);
@@ -285,8 +299,10 @@ static tg_code run_program(tg_update *u, tg_flow_run *run, tg_error *err)
             keep_counts(run->result, &counts);
             return TG_OK;
         }
-        bool is_race = code == TG_CONFLICT || (code == TG_ALREADY_EXISTS && run->plan.program->target.read_version < 0);
-        if (!is_race || attempt + 1 >= TG_LIMIT_COMMIT_ATTEMPTS || tg_env_is_cancelled(u->context->env)) {
+        bool is_race = code == TG_CONFLICT ||
+                       (code == TG_ALREADY_EXISTS && run->plan.program->target.read_version < 0);
+        if (!is_race || attempt + 1 >= TG_LIMIT_COMMIT_ATTEMPTS ||
+            tg_env_is_cancelled(u->context->env)) {
             return code;
         }
         tg_error_clear(err);
@@ -346,7 +362,10 @@ static tg_code refresh(tg_update *u, tg_flow_run *run, tg_error *err)
     return TG_OK;
 }
 
-/* A span of a run-time error may point into a view's file; without knowing which, no place is better than a wrong one. */
+/*
+ * A span of a run-time error may point into a view's file; without knowing which, no place is
+ * better than a wrong one.
+ */
 static void locate_runtime(const tg_flow *flow, tg_error *err)
 {
     for (size_t i = 0; i < flow->view_count; i++) {

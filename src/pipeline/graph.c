@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From source files to registered datasets and flows. Every file is read to its end and every statement judged, so that one run
- * shows all that is wrong; what is refused is still registered, so that its readers are not reported as well.
+ * From source files to registered datasets and flows. Every file is read to its end and every
+ * statement judged, so that one run shows all that is wrong; what is refused is still registered,
+ * so that its readers are not reported as well.
  */
 #include "pipeline/graph_int.h"
 
 #include "pipeline/conf.h"
 #include "pipeline/substitute.h"
 
-/* ---- reporting ------------------------------------------------------------------------------------------------------ */
+/* ---- reporting ------------------------------------------------------------------------------- */
 
 void tg_graph_fail_with(tg_graph_builder *b, const tg_source_file *file, tg_error *err)
 {
@@ -22,13 +23,14 @@ void tg_graph_warn_with(tg_graph_builder *b, const tg_source_file *file, tg_erro
     tg_diags_add_warning(b->diags, err);
 }
 
-void tg_graph_fail(tg_graph_builder *b, const tg_source_file *file, tg_span span, tg_error_class cls, const char *hint,
-                   const char *format, ...)
+void tg_graph_fail(tg_graph_builder *b, const tg_source_file *file, tg_span span,
+                   tg_error_class cls, const char *hint, const char *format, ...)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
     va_list args;
     va_start(args, format);
-    (void)tg_error_set(&err, cls, __FILE__, __LINE__, "%s", tg_arena_vprintf(b->arena, format, args));
+    (void)tg_error_set(&err, cls, __FILE__, __LINE__, "%s",
+                       tg_arena_vprintf(b->arena, format, args));
     va_end(args);
     if (hint) {
         (void)tg_error_hint(&err, "%s", hint);
@@ -63,10 +65,10 @@ const char *tg_dataset_kind_event_name(tg_dataset_kind kind)
     return "DATASET";
 }
 
-/* ---- datasets ------------------------------------------------------------------------------------------------------- */
+/* ---- datasets -------------------------------------------------------------------------------- */
 
-static tg_dataset *add_dataset(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt, const tg_catalog *scope,
-                               tg_dataset_kind kind, tg_str full_name)
+static tg_dataset *add_dataset(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt,
+                               const tg_catalog *scope, tg_dataset_kind kind, tg_str full_name)
 {
     tg_dataset *dataset = TG_NEW(b->arena, tg_dataset);
     *dataset = (tg_dataset){.kind = kind,
@@ -77,10 +79,12 @@ static tg_dataset *add_dataset(tg_graph_builder *b, const tg_source_file *file, 
                             .index = b->datasets.count};
     const tg_dataset *other = tg_map_get(&b->graph->names, full_name);
     if (other) {
-        tg_graph_fail(b, file, stmt->name.span, TG_E_PIPELINE_DUPLICATE_IDENTIFIERS_OUTPUT, "Give one of them another name.",
+        tg_graph_fail(b, file, stmt->name.span, TG_E_PIPELINE_DUPLICATE_IDENTIFIERS_OUTPUT,
+                      "Give one of them another name.",
                       "%s `%.*s` is defined twice: as a %s in %s, as a %s in %s",
-                      kind == other->kind ? tg_dataset_kind_name(kind) : "dataset", TG_SARG(full_name),
-                      tg_dataset_kind_name(other->kind), other->file->shown_name, tg_dataset_kind_name(kind), file->shown_name);
+                      kind == other->kind ? tg_dataset_kind_name(kind) : "dataset",
+                      TG_SARG(full_name), tg_dataset_kind_name(other->kind),
+                      other->file->shown_name, tg_dataset_kind_name(kind), file->shown_name);
         return NULL;
     }
     (void)tg_map_put(&b->graph->names, full_name, dataset);
@@ -88,8 +92,9 @@ static tg_dataset *add_dataset(tg_graph_builder *b, const tg_source_file *file, 
     return dataset;
 }
 
-static void add_flow(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt, const tg_catalog *scope,
-                     tg_str full_name, tg_str event_name, tg_dataset *dataset)
+static void add_flow(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt,
+                     const tg_catalog *scope, tg_str full_name, tg_str event_name,
+                     tg_dataset *dataset)
 {
     tg_flow *flow = TG_NEW(b->arena, tg_flow);
     *flow = (tg_flow){.kind = stmt->flow->kind,
@@ -102,17 +107,20 @@ static void add_flow(tg_graph_builder *b, const tg_source_file *file, const tg_s
                       .dataset = dataset};
     const tg_flow *other = tg_map_get(&b->flow_names, full_name);
     if (other) {
-        tg_graph_fail(b, file, stmt->name.span, TG_E_PIPELINE_DUPLICATE_IDENTIFIERS_FLOW, "Give one of them another name.",
-                      "flow `%.*s` is defined twice: in %s and in %s", TG_SARG(full_name), other->file->shown_name, file->shown_name);
+        tg_graph_fail(b, file, stmt->name.span, TG_E_PIPELINE_DUPLICATE_IDENTIFIERS_FLOW,
+                      "Give one of them another name.",
+                      "flow `%.*s` is defined twice: in %s and in %s", TG_SARG(full_name),
+                      other->file->shown_name, file->shown_name);
         return;
     }
     (void)tg_map_put(&b->flow_names, full_name, flow);
     TG_VEC_PUSH(b->arena, &b->flows,
-                (tg_registered_flow){.flow = flow, .scope = *scope, .target = dataset ? NULL : &stmt->target});
+                (tg_registered_flow){
+                    .flow = flow, .scope = *scope, .target = dataset ? NULL : &stmt->target});
 }
 
-static void define_table(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt, const tg_catalog *scope,
-                         tg_dataset_kind kind)
+static void define_table(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt,
+                         const tg_catalog *scope, tg_dataset_kind kind)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
     tg_location location;
@@ -121,8 +129,9 @@ static void define_table(tg_graph_builder *b, const tg_source_file *file, const 
         return;
     }
     if (!location.is_managed) {
-        tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE, "Give it a name of its own.",
-                      "a %s cannot be defined at the path of %.*s", tg_dataset_kind_name(kind), TG_SARG(location.full_name));
+        tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE,
+                      "Give it a name of its own.", "a %s cannot be defined at the path of %.*s",
+                      tg_dataset_kind_name(kind), TG_SARG(location.full_name));
         return;
     }
     tg_graph_refuse_clauses(b, file, stmt);
@@ -143,7 +152,8 @@ static void define_table(tg_graph_builder *b, const tg_source_file *file, const 
     }
 }
 
-static void define_view(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt, const tg_catalog *scope)
+static void define_view(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt,
+                        const tg_catalog *scope)
 {
     if (!stmt->is_temporary) {
         tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE,
@@ -152,19 +162,21 @@ static void define_view(tg_graph_builder *b, const tg_source_file *file, const t
         return;
     }
     if (stmt->name.count > 1) {
-        tg_graph_fail(b, file, stmt->name.span, TG_E_MULTIPART_TEMPORARY_VIEW_NAME_NOT_SUPPORTED, "Leave catalog and schema out.",
-                      "the name of a temporary view has one part");
+        tg_graph_fail(b, file, stmt->name.span, TG_E_MULTIPART_TEMPORARY_VIEW_NAME_NOT_SUPPORTED,
+                      "Leave catalog and schema out.", "the name of a temporary view has one part");
         return;
     }
     tg_graph_refuse_clauses(b, file, stmt);
-    (void)add_dataset(b, file, stmt, scope, TG_DATASET_TEMPORARY_VIEW, tg_str_lower(b->arena, stmt->name.parts[0].text));
+    (void)add_dataset(b, file, stmt, scope, TG_DATASET_TEMPORARY_VIEW,
+                      tg_str_lower(b->arena, stmt->name.parts[0].text));
 }
 
-static void define_flow(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt, const tg_catalog *scope)
+static void define_flow(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt,
+                        const tg_catalog *scope)
 {
     if (stmt->name.count > 1) {
-        tg_graph_fail(b, file, stmt->name.span, TG_E_MULTIPART_FLOW_NAME_NOT_SUPPORTED, "Leave catalog and schema out.",
-                      "the name of a flow has one part");
+        tg_graph_fail(b, file, stmt->name.span, TG_E_MULTIPART_FLOW_NAME_NOT_SUPPORTED,
+                      "Leave catalog and schema out.", "the name of a flow has one part");
         return;
     }
     tg_auto_error tg_error err = TG_ERROR_INIT;
@@ -176,7 +188,7 @@ static void define_flow(tg_graph_builder *b, const tg_source_file *file, const t
     }
 }
 
-/* ---- statements ----------------------------------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
 static void apply_set(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt)
 {
@@ -194,10 +206,12 @@ static void apply_set(tg_graph_builder *b, const tg_source_file *file, const tg_
     }
 }
 
-static void use_schema(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt, tg_catalog *scope)
+static void use_schema(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt,
+                       tg_catalog *scope)
 {
     if (stmt->name.count > 2) {
-        tg_graph_fail(b, file, stmt->name.span, TG_E_IDENTIFIER_TOO_MANY_NAME_PARTS, NULL, "a schema name has at most two parts");
+        tg_graph_fail(b, file, stmt->name.span, TG_E_IDENTIFIER_TOO_MANY_NAME_PARTS, NULL,
+                      "a schema name has at most two parts");
         return;
     }
     if (stmt->name.count == 2) {
@@ -206,7 +220,8 @@ static void use_schema(tg_graph_builder *b, const tg_source_file *file, const tg
     scope->current_schema = stmt->name.parts[stmt->name.count - 1].text;
 }
 
-static void register_statement(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt, tg_catalog *scope)
+static void register_statement(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt,
+                               tg_catalog *scope)
 {
     switch (stmt->kind) {
     case TG_STMT_SET:
@@ -232,18 +247,20 @@ static void register_statement(tg_graph_builder *b, const tg_source_file *file, 
         define_flow(b, file, stmt, scope);
         return;
     case TG_STMT_CREATE_TABLE:
-        tg_graph_fail(b, file, stmt->span, TG_E_UNSUPPORTED_FEATURE, "Use CREATE STREAMING TABLE or CREATE MATERIALIZED VIEW.",
+        tg_graph_fail(b, file, stmt->span, TG_E_UNSUPPORTED_FEATURE,
+                      "Use CREATE STREAMING TABLE or CREATE MATERIALIZED VIEW.",
                       "CREATE TABLE in a pipeline is not available yet");
         return;
     default:
         tg_graph_fail(b, file, stmt->span, TG_E_PIPELINE_SQL_GRAPH_ELEMENT_REGISTRATION_ERROR,
-                      "Source files of a pipeline hold CREATE STREAMING TABLE, CREATE MATERIALIZED VIEW, CREATE TEMPORARY VIEW, "
+                      "Source files of a pipeline hold CREATE STREAMING TABLE, CREATE MATERIALIZED "
+                      "VIEW, CREATE TEMPORARY VIEW, "
                       "CREATE FLOW, USE and SET; run other statements with `tidegate sql`.",
                       "this statement does not belong in a source file of a pipeline");
     }
 }
 
-/* ---- files ---------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void read_file(tg_graph_builder *b, tg_str path, tg_source_file *file)
 {
@@ -260,8 +277,8 @@ static void read_file(tg_graph_builder *b, tg_str path, tg_source_file *file)
         tg_diags_add(b->diags, &err);
         return;
     }
-    if (tg_substitute(text, file->shown_name, b->spec->configuration, b->spec->configuration_count, b->arena, &file->text, b->diags) !=
-        TG_OK) {
+    if (tg_substitute(text, file->shown_name, b->spec->configuration, b->spec->configuration_count,
+                      b->arena, &file->text, b->diags) != TG_OK) {
         return;
     }
     tg_stmt_list statements = {0};
@@ -297,13 +314,17 @@ static void check_not_empty(tg_graph_builder *b)
         }
     }
     tg_auto_error tg_error err = TG_ERROR_INIT;
-    (void)TG_ERR(&err, RUN_EMPTY_PIPELINE, "the pipeline `%.*s` defines no table", TG_SARG(b->spec->name));
-    (void)tg_error_hint(&err, "Define a streaming table or a materialized view in a file that `libraries` of %.*s names.",
-                        TG_SARG(b->spec->path));
+    (void)TG_ERR(&err, RUN_EMPTY_PIPELINE, "the pipeline `%.*s` defines no table",
+                 TG_SARG(b->spec->name));
+    (void)tg_error_hint(
+        &err,
+        "Define a streaming table or a materialized view in a file that `libraries` of %.*s names.",
+        TG_SARG(b->spec->path));
     tg_diags_add(b->diags, &err);
 }
 
-tg_code tg_graph_build(const tg_spec *spec, const tg_fs *fs, tg_arena *arena, const tg_graph **out_graph, tg_diags *diags)
+tg_code tg_graph_build(const tg_spec *spec, const tg_fs *fs, tg_arena *arena,
+                       const tg_graph **out_graph, tg_diags *diags)
 {
     tg_graph *graph = TG_NEW(arena, tg_graph);
     graph->spec = spec;

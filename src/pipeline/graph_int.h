@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the files that build a graph: graph.c reads and registers, graph_refuse.c says no, graph_link.c connects and checks. */
+/*
+ * Shared by the files that build a graph: graph.c reads and registers, graph_refuse.c says no,
+ * graph_link.c connects and checks.
+ */
 #ifndef TG_PIPELINE_GRAPH_INT_H
 #define TG_PIPELINE_GRAPH_INT_H
 
 #include "pipeline/pipeline.h"
 
-/* A dataset or flow as registered, with what holds where it is written: USE CATALOG and USE SCHEMA of its file. */
+/*
+ * A dataset or flow as registered, with what holds where it is written: USE CATALOG and USE SCHEMA
+ * of its file.
+ */
 typedef struct tg_registered_dataset {
     tg_dataset *dataset;
     tg_catalog scope;
@@ -32,8 +38,9 @@ typedef struct tg_graph_builder {
 } tg_graph_builder;
 
 /* Adds an error at a span of a file; hint may be NULL. */
-void tg_graph_fail(tg_graph_builder *b, const tg_source_file *file, tg_span span, tg_error_class cls, const char *hint,
-                   const char *format, ...) __attribute__((format(printf, 6, 7)));
+void tg_graph_fail(tg_graph_builder *b, const tg_source_file *file, tg_span span,
+                   tg_error_class cls, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
 /* Adds an error that a callee has set, located in file where it has a span. */
 void tg_graph_fail_with(tg_graph_builder *b, const tg_source_file *file, tg_error *err);
 void tg_graph_warn_with(tg_graph_builder *b, const tg_source_file *file, tg_error *err);

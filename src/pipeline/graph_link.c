@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connecting: what each flow writes and reads, in which order they run, and the rules that need no table. The order of the checks
- * is Spark's (reference/anchors.md 3.8), so that the same mistake gives the same first error.
+ * Connecting: what each flow writes and reads, in which order they run, and the rules that need no
+ * table. The order of the checks is Spark's (reference/anchors.md 3.8), so that the same mistake
+ * gives the same first error.
  */
 #include "pipeline/graph_int.h"
 
-/* ---- targets -------------------------------------------------------------------------------------------------------- */
+/* ---- targets --------------------------------------------------------------------------------- */
 
-static tg_code target_not_found(tg_graph_builder *b, const tg_registered_flow *r, tg_str full_name, tg_error *err)
+static tg_code target_not_found(tg_graph_builder *b, const tg_registered_flow *r, tg_str full_name,
+                                tg_error *err)
 {
     TG_VEC(tg_str) names = {0};
     for (size_t i = 0; i < b->datasets.count; i++) {
@@ -17,7 +19,8 @@ static tg_code target_not_found(tg_graph_builder *b, const tg_registered_flow *r
     }
     tg_str word = r->target->parts[r->target->count - 1].text;
     tg_str nearest = tg_str_nearest(word, names.items, names.count);
-    (void)TG_ERR(err, TIDEGATE_FLOW_TARGET_NOT_FOUND, "the target `%.*s` of flow `%.*s` is not defined in this pipeline",
+    (void)TG_ERR(err, TIDEGATE_FLOW_TARGET_NOT_FOUND,
+                 "the target `%.*s` of flow `%.*s` is not defined in this pipeline",
                  TG_SARG(full_name), TG_SARG(r->flow->event_name));
     if (nearest.len) {
         (void)tg_error_hint(err, "Did you mean `%.*s`?", TG_SARG(nearest));
@@ -27,7 +30,8 @@ static tg_code target_not_found(tg_graph_builder *b, const tg_registered_flow *r
     return tg_error_span(err, r->target->span.offset, r->target->span.len);
 }
 
-static tg_code find_target(tg_graph_builder *b, const tg_registered_flow *r, const tg_dataset **out, tg_error *err)
+static tg_code find_target(tg_graph_builder *b, const tg_registered_flow *r, const tg_dataset **out,
+                           tg_error *err)
 {
     tg_location location;
     TG_TRY(tg_catalog_locate(&r->scope, r->target, b->arena, &location, err));
@@ -63,7 +67,7 @@ static void attach_flows(tg_graph_builder *b)
     }
 }
 
-/* ---- inputs --------------------------------------------------------------------------------------------------------- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 typedef struct input_visit {
     tg_graph_builder *b;
@@ -72,25 +76,30 @@ typedef struct input_visit {
     TG_VEC(tg_input) inputs;
 } input_visit;
 
-static size_t external_index(tg_graph_builder *b, const tg_location *location, const tg_name *name, const tg_source_file *file)
+static size_t external_index(tg_graph_builder *b, const tg_location *location, const tg_name *name,
+                             const tg_source_file *file)
 {
     size_t *known = tg_map_get(&b->external_names, location->full_name);
     if (!known) {
         known = TG_NEW(b->arena, size_t);
         *known = b->externals.count;
         (void)tg_map_put(&b->external_names, location->full_name, known);
-        TG_VEC_PUSH(b->arena, &b->externals, (tg_external){.location = *location, .name = name, .file = file});
+        TG_VEC_PUSH(b->arena, &b->externals,
+                    (tg_external){.location = *location, .name = name, .file = file});
     }
     return *known;
 }
 
-/* A name of one part is a temporary view's, if there is one; else it is qualified where it stands. */
+/*
+ * A name of one part is a temporary view's, if there is one; else it is qualified where it stands.
+ */
 static void visit_input(void *ctx, const tg_relation *table)
 {
     input_visit *visit = ctx;
     tg_graph_builder *b = visit->b;
     if (table->version || table->timestamp) {
-        tg_graph_fail(b, visit->file, table->span, TG_E_UNSUPPORTED_FEATURE, "Flows read the version that the update pins.",
+        tg_graph_fail(b, visit->file, table->span, TG_E_UNSUPPORTED_FEATURE,
+                      "Flows read the version that the update pins.",
                       "time travel in a flow is not available yet");
         return;
     }
@@ -115,17 +124,21 @@ static void visit_input(void *ctx, const tg_relation *table)
     TG_VEC_PUSH(b->arena, &visit->inputs, input);
 }
 
-/* The parsed name's address is unique to its place in a file: it leads from a place in a query to what stands there. */
+/*
+ * The parsed name's address is unique to its place in a file: it leads from a place in a query to
+ * what stands there.
+ */
 static void remember(tg_graph_builder *b, const tg_input *inputs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         tg_str key = {(const char *)&inputs[i].name->parts, sizeof(inputs[i].name->parts)};
-        (void)tg_map_put(&b->graph->inputs_by_name, key, tg_arena_memdup(b->arena, &inputs[i], sizeof(inputs[i])));
+        (void)tg_map_put(&b->graph->inputs_by_name, key,
+                         tg_arena_memdup(b->arena, &inputs[i], sizeof(inputs[i])));
     }
 }
 
-static void collect(tg_graph_builder *b, const tg_query *query, const tg_source_file *file, const tg_catalog *scope,
-                    const tg_input **out, size_t *out_count)
+static void collect(tg_graph_builder *b, const tg_query *query, const tg_source_file *file,
+                    const tg_catalog *scope, const tg_input **out, size_t *out_count)
 {
     input_visit visit = {.b = b, .file = file, .scope = scope};
     tg_sql_visit_tables(query, visit_input, &visit);
@@ -139,12 +152,14 @@ static void link_inputs(tg_graph_builder *b)
     for (size_t i = 0; i < b->datasets.count; i++) {
         tg_dataset *dataset = b->datasets.items[i].dataset;
         if (dataset->kind == TG_DATASET_TEMPORARY_VIEW) {
-            collect(b, dataset->stmt->query, dataset->file, &b->datasets.items[i].scope, &dataset->inputs, &dataset->input_count);
+            collect(b, dataset->stmt->query, dataset->file, &b->datasets.items[i].scope,
+                    &dataset->inputs, &dataset->input_count);
         }
     }
     for (size_t i = 0; i < b->flows.count; i++) {
         tg_flow *flow = b->flows.items[i].flow;
-        collect(b, flow->spec->query, flow->file, &b->flows.items[i].scope, &flow->inputs, &flow->input_count);
+        collect(b, flow->spec->query, flow->file, &b->flows.items[i].scope, &flow->inputs,
+                &flow->input_count);
         tg_str *aliases;
         tg_sql_query_aliases(flow->spec->query, b->arena, &aliases, &flow->alias_count);
         flow->aliases = aliases;
@@ -160,7 +175,7 @@ static void inputs_of(const tg_dataset *dataset, const tg_input **out, size_t *o
     *out_count = is_view ? dataset->input_count : dataset->flow ? dataset->flow->input_count : 0;
 }
 
-/* ---- order ---------------------------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 typedef enum color { COLOR_NEW, COLOR_OPEN, COLOR_DONE } color;
 typedef struct frame {
@@ -168,7 +183,8 @@ typedef struct frame {
     size_t next;
 } frame;
 
-static void report_cycle(tg_graph_builder *b, const frame *stack, size_t depth, const tg_input *back)
+static void report_cycle(tg_graph_builder *b, const frame *stack, size_t depth,
+                         const tg_input *back)
 {
     size_t start = depth;
     while (start > 0 && stack[start - 1].dataset != back->dataset) {
@@ -180,8 +196,8 @@ static void report_cycle(tg_graph_builder *b, const frame *stack, size_t depth, 
     }
     tg_buf_adds(&path, back->dataset->full_name);
     tg_graph_fail(b, back->file, back->name->span, TG_E_CIRCULAR_DEPENDENCY,
-                  "Take one of the reads out; a flow may not read its own target either.", "circular dependency: %.*s",
-                  TG_SARG(tg_buf_str(&path)));
+                  "Take one of the reads out; a flow may not read its own target either.",
+                  "circular dependency: %.*s", TG_SARG(tg_buf_str(&path)));
 }
 
 /* Depth-first, in order of definition; flows come out behind what they read. */
@@ -226,12 +242,12 @@ static void order_flows(tg_graph_builder *b)
     }
 }
 
-/* ---- what a flow reads through views --------------------------------------------------------------------------------- */
+/* ---- what a flow reads through views --------------------------------------------------------- */
 
 typedef struct closure {
     tg_graph_builder *b;
-    size_t mark;             /* of this flow: visited[i] == mark */
-    size_t *visited;         /* per dataset */
+    size_t mark;     /* of this flow: visited[i] == mark */
+    size_t *visited; /* per dataset */
     size_t *visited_externals;
 } closure;
 
@@ -247,7 +263,8 @@ static void close_flow(closure *c, tg_flow *flow)
     for (size_t next_view = 0;;) {
         for (size_t i = 0; i < input_count; i++) {
             const tg_dataset *dataset = inputs[i].dataset;
-            size_t *visited = dataset ? &c->visited[dataset->index] : &c->visited_externals[inputs[i].external];
+            size_t *visited =
+                dataset ? &c->visited[dataset->index] : &c->visited_externals[inputs[i].external];
             if (*visited == c->mark) {
                 continue;
             }
@@ -284,7 +301,7 @@ static void close_flows(tg_graph_builder *b)
     }
 }
 
-/* ---- rules ---------------------------------------------------------------------------------------------------------- */
+/* ---- rules ----------------------------------------------------------------------------------- */
 
 static void check_flow_counts(tg_graph_builder *b)
 {
@@ -294,17 +311,23 @@ static void check_flow_counts(tg_graph_builder *b)
         if (!dataset) {
             continue;
         }
-        tg_span span = b->flows.items[i].target ? b->flows.items[i].target->span : flow->stmt->name.span;
+        tg_span span =
+            b->flows.items[i].target ? b->flows.items[i].target->span : flow->stmt->name.span;
         if (dataset->kind != TG_DATASET_STREAMING_TABLE && !flow->is_implicit) {
-            tg_graph_fail(b, flow->file, span, TG_E_MATERIALIZED_VIEW_WITH_MULTIPLE_QUERIES,
-                          "Make the target a streaming table, or put the query into its definition.",
-                          "flow `%.*s` cannot write the %s `%.*s`: its query is part of its definition", TG_SARG(flow->event_name),
-                          tg_dataset_kind_name(dataset->kind), TG_SARG(dataset->full_name));
+            tg_graph_fail(
+                b, flow->file, span, TG_E_MATERIALIZED_VIEW_WITH_MULTIPLE_QUERIES,
+                "Make the target a streaming table, or put the query into its definition.",
+                "flow `%.*s` cannot write the %s `%.*s`: its query is part of its definition",
+                TG_SARG(flow->event_name), tg_dataset_kind_name(dataset->kind),
+                TG_SARG(dataset->full_name));
         } else if (dataset->flow != flow) {
-            tg_graph_fail(b, flow->file, span, TG_E_UNSUPPORTED_FEATURE_MULTI_FLOW_REPLACE_WHERE_TARGET,
+            tg_graph_fail(b, flow->file, span,
+                          TG_E_UNSUPPORTED_FEATURE_MULTI_FLOW_REPLACE_WHERE_TARGET,
                           "Join the queries with UNION ALL in one flow, or give each flow a table.",
-                          "table `%.*s` is written by two flows, `%.*s` and `%.*s`; a REPLACE WHERE flow must be the only one",
-                          TG_SARG(dataset->full_name), TG_SARG(dataset->flow->event_name), TG_SARG(flow->event_name));
+                          "table `%.*s` is written by two flows, `%.*s` and `%.*s`; a REPLACE "
+                          "WHERE flow must be the only one",
+                          TG_SARG(dataset->full_name), TG_SARG(dataset->flow->event_name),
+                          TG_SARG(flow->event_name));
         }
     }
 }
@@ -314,9 +337,11 @@ static void check_datasets_have_flows(tg_graph_builder *b)
     for (size_t i = 0; i < b->datasets.count; i++) {
         const tg_dataset *dataset = b->datasets.items[i].dataset;
         if (dataset->kind != TG_DATASET_TEMPORARY_VIEW && !dataset->flow) {
-            tg_graph_fail(b, dataset->file, dataset->stmt->name.span, TG_E_PIPELINE_DATASET_WITHOUT_FLOW,
-                          "Add FLOW REPLACE WHERE ... BY NAME query to it, or a CREATE FLOW that writes it.",
-                          "no flow writes the %s `%.*s`", tg_dataset_kind_name(dataset->kind), TG_SARG(dataset->full_name));
+            tg_graph_fail(
+                b, dataset->file, dataset->stmt->name.span, TG_E_PIPELINE_DATASET_WITHOUT_FLOW,
+                "Add FLOW REPLACE WHERE ... BY NAME query to it, or a CREATE FLOW that writes it.",
+                "no flow writes the %s `%.*s`", tg_dataset_kind_name(dataset->kind),
+                TG_SARG(dataset->full_name));
         }
     }
 }
@@ -327,10 +352,11 @@ static void check_stream(tg_graph_builder *b, const tg_flow *flow, const tg_inpu
         return;
     }
     bool is_view = flow->kind == TG_FLOW_COMPLETE;
-    tg_graph_fail(b, input->file, input->name->span,
-                  is_view ? TG_E_INVALID_FLOW_QUERY_TYPE_STREAM_MV : TG_E_REPLACE_WHERE_WITH_STREAMING_SOURCE,
-                  "Leave STREAM out: the flow reads the table as it is.", "%s `%.*s` reads a stream",
-                  is_view ? "materialized view" : "REPLACE WHERE flow", TG_SARG(flow->event_name));
+    tg_graph_fail(
+        b, input->file, input->name->span,
+        is_view ? TG_E_INVALID_FLOW_QUERY_TYPE_STREAM_MV : TG_E_REPLACE_WHERE_WITH_STREAMING_SOURCE,
+        "Leave STREAM out: the flow reads the table as it is.", "%s `%.*s` reads a stream",
+        is_view ? "materialized view" : "REPLACE WHERE flow", TG_SARG(flow->event_name));
 }
 
 static void check_streams(tg_graph_builder *b)
@@ -354,9 +380,10 @@ static void check_flow_names(tg_graph_builder *b)
         const tg_flow *flow = b->flows.items[i].flow;
         const tg_dataset *other = tg_map_get(&b->graph->names, flow->full_name);
         if (!flow->is_implicit && other && other != flow->dataset) {
-            tg_graph_fail(b, flow->file, flow->stmt->name.span, TG_E_FLOW_NAME_CONFLICTS_WITH_TABLE, "Give the flow another name.",
-                          "flow `%.*s` has the name of the %s `%.*s`", TG_SARG(flow->event_name), tg_dataset_kind_name(other->kind),
-                          TG_SARG(other->full_name));
+            tg_graph_fail(b, flow->file, flow->stmt->name.span, TG_E_FLOW_NAME_CONFLICTS_WITH_TABLE,
+                          "Give the flow another name.",
+                          "flow `%.*s` has the name of the %s `%.*s`", TG_SARG(flow->event_name),
+                          tg_dataset_kind_name(other->kind), TG_SARG(other->full_name));
         }
     }
 }
@@ -370,7 +397,8 @@ void tg_graph_link(tg_graph_builder *b)
     }
     if (b->flows.count > TG_LIMIT_FLOWS) {
         tg_auto_error tg_error err = TG_ERROR_INIT;
-        (void)TG_ERR(&err, TIDEGATE_LIMIT_EXCEEDED, "the pipeline has %zu flows; at most %d are accepted", b->flows.count,
+        (void)TG_ERR(&err, TIDEGATE_LIMIT_EXCEEDED,
+                     "the pipeline has %zu flows; at most %d are accepted", b->flows.count,
                      TG_LIMIT_FLOWS);
         tg_diags_add(b->diags, &err);
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known and not available in this release is refused by its name: never ignored. A dropped row filter would leak rows, a
- * dropped expectation would let bad ones in.
+ * What is known and not available in this release is refused by its name: never ignored. A dropped
+ * row filter would leak rows, a dropped expectation would let bad ones in.
  */
 #include "pipeline/graph_int.h"
 
@@ -42,11 +42,14 @@ static void refuse_constraints(tg_graph_builder *b, const tg_source_file *file, 
         if (constraint->kind == TG_CONSTRAINT_CHECK) {
             refuse(b, file, constraint->span, "CHECK constraints are");
         } else if (constraint->kind == TG_CONSTRAINT_EXPECT && is_replace_where) {
-            tg_graph_fail(b, file, constraint->span, TG_E_UNSUPPORTED_FEATURE_REPLACE_WHERE_FLOW_WITH_EXPECTATIONS,
-                          "Filter the rows in the query instead.",
-                          "expectations on the target of a REPLACE WHERE flow are not available yet");
+            tg_graph_fail(
+                b, file, constraint->span,
+                TG_E_UNSUPPORTED_FEATURE_REPLACE_WHERE_FLOW_WITH_EXPECTATIONS,
+                "Filter the rows in the query instead.",
+                "expectations on the target of a REPLACE WHERE flow are not available yet");
         } else if (constraint->kind == TG_CONSTRAINT_EXPECT) {
-            tg_graph_fail(b, file, constraint->span, TG_E_UNSUPPORTED_FEATURE, "Filter the rows in the query instead.",
+            tg_graph_fail(b, file, constraint->span, TG_E_UNSUPPORTED_FEATURE,
+                          "Filter the rows in the query instead.",
                           "expectations (CONSTRAINT ... EXPECT) are not available yet");
         }
     }
@@ -57,16 +60,20 @@ static void refuse_layout(tg_graph_builder *b, const tg_source_file *file, const
     const tg_dataset_clauses *clauses = &stmt->clauses;
     bool is_clustered = clauses->cluster_count > 0 || clauses->cluster_auto;
     if (is_clustered && clauses->partition_count > 0) {
-        tg_graph_fail(b, file, stmt->name.span, TG_E_SPECIFY_CLUSTER_BY_WITH_PARTITIONED_BY, "Keep one of the two clauses.",
-                      "`%.*s` has both CLUSTER BY and PARTITIONED BY", TG_SARG(stmt->name.parts[stmt->name.count - 1].text));
+        tg_graph_fail(b, file, stmt->name.span, TG_E_SPECIFY_CLUSTER_BY_WITH_PARTITIONED_BY,
+                      "Keep one of the two clauses.",
+                      "`%.*s` has both CLUSTER BY and PARTITIONED BY",
+                      TG_SARG(stmt->name.parts[stmt->name.count - 1].text));
     }
     if (clauses->using_format.len && !tg_str_ieq(clauses->using_format, TG_S("delta"))) {
-        tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE, "Leave USING out: tables are Delta tables.",
+        tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE,
+                      "Leave USING out: tables are Delta tables.",
                       "tables of format %.*s cannot be written", TG_SARG(clauses->using_format));
     }
     if (clauses->location.len) {
         tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE,
-                      "Leave it out: the table lives in the warehouse, under its name.", "LOCATION is not available yet");
+                      "Leave it out: the table lives in the warehouse, under its name.",
+                      "LOCATION is not available yet");
     }
 }
 
@@ -74,14 +81,16 @@ void tg_graph_refuse_clauses(tg_graph_builder *b, const tg_source_file *file, co
 {
     const tg_dataset_clauses *clauses = &stmt->clauses;
     if (stmt->is_private) {
-        tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE, "Leave PRIVATE out, or use CREATE TEMPORARY VIEW.",
+        tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE,
+                      "Leave PRIVATE out, or use CREATE TEMPORARY VIEW.",
                       "private tables are not available yet");
     }
     if (clauses->has_row_filter) {
         refuse(b, file, clauses->row_filter_span, "row filters (WITH ROW FILTER) are");
     }
     if (clauses->schedule.len) {
-        tg_graph_fail(b, file, clauses->schedule_span, TG_E_UNSUPPORTED_FEATURE, "Start `tidegate run` from cron or a systemd timer.",
+        tg_graph_fail(b, file, clauses->schedule_span, TG_E_UNSUPPORTED_FEATURE,
+                      "Start `tidegate run` from cron or a systemd timer.",
                       "schedules are not available yet");
     }
     if (clauses->refresh_policy.len) {
@@ -122,8 +131,10 @@ bool tg_graph_check_flow_kind(tg_graph_builder *b, const tg_source_file *file, c
     case TG_FLOW_APPEND:
         if (!reads_stream(flow)) {
             tg_graph_fail(b, file, stmt->name.span, TG_E_INVALID_FLOW_QUERY_TYPE_BATCH,
-                          "Use CREATE MATERIALIZED VIEW to recompute it as a whole, or FLOW REPLACE WHERE to recompute a window.",
-                          "the append flow of `%.*s` reads no stream", TG_SARG(stmt->name.parts[stmt->name.count - 1].text));
+                          "Use CREATE MATERIALIZED VIEW to recompute it as a whole, or FLOW "
+                          "REPLACE WHERE to recompute a window.",
+                          "the append flow of `%.*s` reads no stream",
+                          TG_SARG(stmt->name.parts[stmt->name.count - 1].text));
             return false;
         }
         break;
@@ -134,16 +145,21 @@ bool tg_graph_check_flow_kind(tg_graph_builder *b, const tg_source_file *file, c
         break;
     }
     tg_graph_fail(b, file, flow->span, TG_E_UNSUPPORTED_FEATURE,
-                  "This release runs REPLACE WHERE flows and materialized views.", "%s flows are not available yet",
-                  tg_flow_kind_name(flow->kind));
+                  "This release runs REPLACE WHERE flows and materialized views.",
+                  "%s flows are not available yet", tg_flow_kind_name(flow->kind));
     return false;
 }
 
-/* Keys are informational, as in Databricks; the text stays with the table so that SHOW CREATE TABLE can give it back. */
+/*
+ * Keys are informational, as in Databricks; the text stays with the table so that SHOW CREATE TABLE
+ * can give it back.
+ */
 static tg_property key_property(tg_graph_builder *b, const tg_constraint *constraint, size_t index)
 {
-    tg_str key = constraint->name.text.len ? tg_str_printf(b->arena, "tidegate.constraint.%.*s", TG_SARG(constraint->name.text))
-                                           : tg_str_printf(b->arena, "tidegate.constraint.key%zu", index + 1);
+    tg_str key =
+        constraint->name.text.len
+            ? tg_str_printf(b->arena, "tidegate.constraint.%.*s", TG_SARG(constraint->name.text))
+            : tg_str_printf(b->arena, "tidegate.constraint.key%zu", index + 1);
     return (tg_property){.key = key, .value = constraint->text, .span = constraint->span};
 }
 
@@ -166,12 +182,14 @@ void tg_graph_read_properties(tg_graph_builder *b, tg_dataset *dataset)
     }
     for (size_t i = 0; i < dataset->stmt->constraint_count; i++) {
         const tg_constraint *constraint = &dataset->stmt->constraints[i];
-        if (constraint->kind == TG_CONSTRAINT_PRIMARY_KEY || constraint->kind == TG_CONSTRAINT_FOREIGN_KEY) {
+        if (constraint->kind == TG_CONSTRAINT_PRIMARY_KEY ||
+            constraint->kind == TG_CONSTRAINT_FOREIGN_KEY) {
             TG_VEC_PUSH(b->arena, &kept, key_property(b, constraint, i));
         }
     }
     TG_VEC_PUSH(b->arena, &kept,
-                (tg_property){.key = TG_S("tidegate.datasetKind"), .value = tg_str_from(tg_dataset_kind_event_name(dataset->kind))});
+                (tg_property){.key = TG_S("tidegate.datasetKind"),
+                              .value = tg_str_from(tg_dataset_kind_event_name(dataset->kind))});
     dataset->properties = kept.items;
     dataset->property_count = kept.count;
 }

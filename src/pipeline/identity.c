@@ -18,15 +18,17 @@ static tg_code read_id(const tg_fs *fs, tg_str path, tg_arena *arena, tg_str *ou
     }
     if (id.len != UUID_LEN) {
         tg_error_clear(err);
-        (void)TG_ERR(err, TIDEGATE_INVALID_JSON, "%.*s is damaged: it does not hold a pipeline_id", TG_SARG(path));
-        return tg_error_hint(err, "Restore it: tables know their pipeline by this id (table property tidegate.pipelineId).");
+        (void)TG_ERR(err, TIDEGATE_INVALID_JSON, "%.*s is damaged: it does not hold a pipeline_id",
+                     TG_SARG(path));
+        return tg_error_hint(err, "Restore it: tables know their pipeline by this id (table "
+                                  "property tidegate.pipelineId).");
     }
     *out_id = id;
     return TG_OK;
 }
 
-static tg_code create_id(const tg_spec *spec, const tg_fs *fs, const tg_env *env, tg_str path, tg_arena *arena, tg_str *out_id,
-                         tg_error *err)
+static tg_code create_id(const tg_spec *spec, const tg_fs *fs, const tg_env *env, tg_str path,
+                         tg_arena *arena, tg_str *out_id, tg_error *err)
 {
     char id[UUID_LEN + 1];
     env->uuid(env->self, id);
@@ -50,8 +52,8 @@ static tg_code create_id(const tg_spec *spec, const tg_fs *fs, const tg_env *env
     return TG_OK;
 }
 
-tg_code tg_spec_pipeline_id(const tg_spec *spec, const tg_fs *fs, const tg_env *env, bool create, tg_arena *arena, tg_str *out_id,
-                            tg_error *err)
+tg_code tg_spec_pipeline_id(const tg_spec *spec, const tg_fs *fs, const tg_env *env, bool create,
+                            tg_arena *arena, tg_str *out_id, tg_error *err)
 {
     tg_str path = tg_path_join(arena, spec->storage, TG_S("pipeline.json"));
     bool exists;
@@ -63,17 +65,21 @@ tg_code tg_spec_pipeline_id(const tg_spec *spec, const tg_fs *fs, const tg_env *
         *out_id = (tg_str){0};
         return TG_OK;
     }
-    TG_TRY_CTX(create_id(spec, fs, env, path, arena, out_id, err), err, "while creating the storage of the pipeline");
+    TG_TRY_CTX(create_id(spec, fs, env, path, arena, out_id, err), err,
+               "while creating the storage of the pipeline");
     return TG_OK;
 }
 
-tg_code tg_clock_parse(tg_str text, const tg_zone *zone, tg_arena *arena, int64_t *out_us, tg_error *err)
+tg_code tg_clock_parse(tg_str text, const tg_zone *zone, tg_arena *arena, int64_t *out_us,
+                       tg_error *err)
 {
     int64_t us;
     bool has_zone;
     if (!tg_timestamp_parse(text, arena, &us, &has_zone)) {
-        (void)TG_ERR(err, TIDEGATE_INVALID_OPTION, "`%.*s` is not a date or timestamp", TG_SARG(text));
-        return tg_error_hint(err, "Write 2024-03-01, '2024-03-01 12:30:00' or 2024-03-01T12:30:00Z.");
+        (void)TG_ERR(err, TIDEGATE_INVALID_OPTION, "`%.*s` is not a date or timestamp",
+                     TG_SARG(text));
+        return tg_error_hint(err,
+                             "Write 2024-03-01, '2024-03-01 12:30:00' or 2024-03-01T12:30:00Z.");
     }
     *out_us = has_zone ? us : tg_zone_to_us(zone, us);
     return TG_OK;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The key libraries: which source files a pipeline has. Spark's rules: a plain path or folder/ **, .sql and .py files only. */
+/*
+ * The key libraries: which source files a pipeline has. Spark's rules: a plain path or folder/ **,
+ * .sql and .py files only.
+ */
 #include "pipeline/spec_int.h"
 
 typedef struct expansion {
@@ -17,7 +20,8 @@ static bool is_skipped(tg_str relative)
             continue;
         }
         tg_str part = tg_str_sub(relative, start, i);
-        if ((part.len && part.ptr[0] == '.' && !tg_str_eq(part, TG_S(".")) && !tg_str_eq(part, TG_S(".."))) ||
+        if ((part.len && part.ptr[0] == '.' && !tg_str_eq(part, TG_S(".")) &&
+             !tg_str_eq(part, TG_S(".."))) ||
             tg_str_eq(part, TG_S("__pycache__"))) {
             return true;
         }
@@ -37,11 +41,13 @@ static bool accept_file(expansion *e, const tg_yaml_node *node, tg_str path)
         shown = path;
     }
     if (tg_str_eq(extension, TG_S(".py"))) {
-        tg_spec_fail(e->r, node, TG_E_UNSUPPORTED_FEATURE, "Write the definitions in SQL, or narrow the pattern to the .sql files.",
+        tg_spec_fail(e->r, node, TG_E_UNSUPPORTED_FEATURE,
+                     "Write the definitions in SQL, or narrow the pattern to the .sql files.",
                      "Python source files are not available yet: %.*s", TG_SARG(shown));
     } else {
-        tg_spec_fail(e->r, node, TG_E_PIPELINE_UNSUPPORTED_DEFINITIONS_FILE_EXTENSION, "Source files end in .sql or .py.",
-                     "%.*s is not a source file of a pipeline", TG_SARG(shown));
+        tg_spec_fail(e->r, node, TG_E_PIPELINE_UNSUPPORTED_DEFINITIONS_FILE_EXTENSION,
+                     "Source files end in .sql or .py.", "%.*s is not a source file of a pipeline",
+                     TG_SARG(shown));
     }
     return false;
 }
@@ -62,7 +68,8 @@ static void expand(expansion *e, const tg_yaml_node *node, tg_library *library)
     TG_VEC(tg_str) files = {0};
     for (size_t i = 0; i < count; i++) {
         tg_str below = tg_str_sub(paths[i], base.len, paths[i].len);
-        if ((!is_plain && is_skipped(below)) || tg_map_has(&e->seen, paths[i]) || !accept_file(e, node, paths[i])) {
+        if ((!is_plain && is_skipped(below)) || tg_map_has(&e->seen, paths[i]) ||
+            !accept_file(e, node, paths[i])) {
             continue;
         }
         (void)tg_map_put(&e->seen, paths[i], library);
@@ -72,9 +79,11 @@ static void expand(expansion *e, const tg_yaml_node *node, tg_library *library)
     library->file_count = files.count;
     e->file_count += files.count;
     if (count == 0 && is_plain) {
-        tg_spec_fail(r, node, TG_E_PATH_NOT_FOUND, NULL, "source file `%.*s` does not exist", TG_SARG(node->text));
+        tg_spec_fail(r, node, TG_E_PATH_NOT_FOUND, NULL, "source file `%.*s` does not exist",
+                     TG_SARG(node->text));
     } else if (count == 0) {
-        tg_spec_warn(r, node, TG_E_PATH_NOT_FOUND, "pattern `%.*s` matches no file", TG_SARG(node->text));
+        tg_spec_warn(r, node, TG_E_PATH_NOT_FOUND, "pattern `%.*s` matches no file",
+                     TG_SARG(node->text));
     }
 }
 
@@ -84,7 +93,8 @@ static const tg_yaml_node *find_pattern(tg_spec_reader *r, const tg_yaml_node *e
     static const char *const shape = "Write `- glob: {include: transformations/**}`.";
     static const tg_str known[] = {{"glob", 4}, {"file", 4}};
     if (entry->kind != TG_YAML_MAP || entry->count != 1) {
-        tg_spec_fail(r, entry, TG_E_PIPELINE_SPEC_FIELD_NOT_DICT, shape, "an entry of `libraries` must be a map with the key `glob`");
+        tg_spec_fail(r, entry, TG_E_PIPELINE_SPEC_FIELD_NOT_DICT, shape,
+                     "an entry of `libraries` must be a map with the key `glob`");
         return NULL;
     }
     const tg_yaml_node *key = entry->keys[0];
@@ -92,7 +102,8 @@ static const tg_yaml_node *find_pattern(tg_spec_reader *r, const tg_yaml_node *e
     if (!is_glob && !tg_str_eq(key->text, known[1])) {
         bool is_notebook = tg_str_eq(key->text, TG_S("notebook"));
         if (is_notebook) {
-            tg_spec_fail(r, key, TG_E_UNSUPPORTED_FEATURE, "Export it as a .sql file.", "notebooks as libraries are not supported");
+            tg_spec_fail(r, key, TG_E_UNSUPPORTED_FEATURE, "Export it as a .sql file.",
+                         "notebooks as libraries are not supported");
         } else {
             tg_spec_unexpected(r, key, "under `libraries` ", known, sizeof(known) / sizeof(*known));
         }
@@ -102,8 +113,8 @@ static const tg_yaml_node *find_pattern(tg_spec_reader *r, const tg_yaml_node *e
     const tg_yaml_node *map = entry->values[0];
     const tg_yaml_node *pattern = tg_yaml_get(map, inner);
     if (!pattern) {
-        tg_spec_fail(r, map, TG_E_PIPELINE_SPEC_MISSING_REQUIRED_FIELD, shape, "`%.*s` under `libraries` lacks the field `%s`",
-                     TG_SARG(key->text), inner);
+        tg_spec_fail(r, map, TG_E_PIPELINE_SPEC_MISSING_REQUIRED_FIELD, shape,
+                     "`%.*s` under `libraries` lacks the field `%s`", TG_SARG(key->text), inner);
         return NULL;
     }
     tg_str text;
@@ -112,8 +123,8 @@ static const tg_yaml_node *find_pattern(tg_spec_reader *r, const tg_yaml_node *e
     }
     if (is_glob ? !tg_glob_is_library(text) : tg_glob_is_pattern(text)) {
         tg_spec_fail(r, pattern, TG_E_PIPELINE_SPEC_INVALID_GLOB_PATTERN,
-                     "Name a file, or a folder followed by /** for all files below it.", "`%.*s` is not a valid library pattern",
-                     TG_SARG(text));
+                     "Name a file, or a folder followed by /** for all files below it.",
+                     "`%.*s` is not a valid library pattern", TG_SARG(text));
         return NULL;
     }
     return pattern;
@@ -122,8 +133,10 @@ static const tg_yaml_node *find_pattern(tg_spec_reader *r, const tg_yaml_node *e
 void tg_spec_read_libraries(tg_spec_reader *r, const tg_yaml_node *node)
 {
     if (node->kind != TG_YAML_LIST) {
-        tg_spec_fail(r, node, TG_E_TIDEGATE_INVALID_SPEC_VALUE, "Write `- glob: {include: transformations/**}`.",
-                     "field `libraries` of the pipeline spec must be a list, not %s", tg_yaml_describe(node));
+        tg_spec_fail(r, node, TG_E_TIDEGATE_INVALID_SPEC_VALUE,
+                     "Write `- glob: {include: transformations/**}`.",
+                     "field `libraries` of the pipeline spec must be a list, not %s",
+                     tg_yaml_describe(node));
         return;
     }
     tg_library *libraries = TG_NEW_ARRAY(r->arena, tg_library, node->count);
@@ -137,8 +150,9 @@ void tg_spec_read_libraries(tg_spec_reader *r, const tg_yaml_node *node)
         }
     }
     if (e.file_count > TG_LIMIT_SOURCE_FILES) {
-        tg_spec_fail(r, node, TG_E_TIDEGATE_LIMIT_EXCEEDED, NULL, "the pipeline has %zu source files; at most %d are accepted",
-                     e.file_count, TG_LIMIT_SOURCE_FILES);
+        tg_spec_fail(r, node, TG_E_TIDEGATE_LIMIT_EXCEEDED, NULL,
+                     "the pipeline has %zu source files; at most %d are accepted", e.file_count,
+                     TG_LIMIT_SOURCE_FILES);
     }
     r->spec->libraries = libraries;
     r->spec->library_count = node->count;

@@ -2,10 +2,11 @@
 /*
  * Pipelines: spec file -> source files -> graph of datasets and flows -> update -> events.
  *
- * Life: tg_spec_load, tg_graph_build, tg_update_run. Each keeps its result in the caller's arena and reports *all* errors and
- * warnings it finds in a tg_diags, each located in its file; the return value is TG_OK or the code of the first error.
- * Only tg_update_run without is_dry_run writes anything.
- * Threads: one thread at a time; the cancel flag of tg_env and tg_engine.cancel may be used from elsewhere.
+ * Life: tg_spec_load, tg_graph_build, tg_update_run. Each keeps its result in the caller's arena
+ * and reports *all* errors and warnings it finds in a tg_diags, each located in its file; the
+ * return value is TG_OK or the code of the first error. Only tg_update_run without is_dry_run
+ * writes anything. Threads: one thread at a time; the cancel flag of tg_env and tg_engine.cancel
+ * may be used from elsewhere.
  */
 #ifndef TG_PIPELINE_PIPELINE_H
 #define TG_PIPELINE_PIPELINE_H
@@ -16,20 +17,20 @@
 #include "fs/fs.h"
 #include "incremental/incremental.h"
 
-/* ---- spec (spark-pipeline.yml) ---------------------------------------------------------------------------------------- */
+/* ---- spec (spark-pipeline.yml) --------------------------------------------------------------- */
 
 /* One entry of libraries. */
 typedef struct tg_library {
-    tg_str include;       /* as written: a file, or folder/ ** (without the blank) */
-    const tg_str *files;  /* absolute, sorted; .sql only */
+    tg_str include;      /* as written: a file, or folder/ ** (without the blank) */
+    const tg_str *files; /* absolute, sorted; .sql only */
     size_t file_count;
 } tg_library;
 
 typedef struct tg_spec {
-    tg_str path;          /* as the user knows it: for messages */
-    tg_str folder;        /* absolute: relative paths resolve against it */
+    tg_str path;   /* as the user knows it: for messages */
+    tg_str folder; /* absolute: relative paths resolve against it */
     tg_str name;
-    tg_str storage;       /* absolute folder; may not exist yet */
+    tg_str storage; /* absolute folder; may not exist yet */
     bool is_storage_relative;
     tg_str catalog, schema; /* defaults; "main", "default" when not given */
     const tg_property *configuration;
@@ -38,10 +39,10 @@ typedef struct tg_spec {
     size_t library_count;
     /* under the key tidegate: */
     bool has_tidegate_key;
-    tg_str warehouse;     /* absolute */
-    tg_str timezone;      /* "UTC" when not given */
-    tg_str memory_limit;  /* empty: the engine's default */
-    int64_t threads;      /* 0: all cores */
+    tg_str warehouse;    /* absolute */
+    tg_str timezone;     /* "UTC" when not given */
+    tg_str memory_limit; /* empty: the engine's default */
+    int64_t threads;     /* 0: all cores */
     int64_t max_parallel_flows;
     bool strict_compat;
     const tg_mapped_table *tables;
@@ -49,30 +50,37 @@ typedef struct tg_spec {
 } tg_spec;
 
 /*
- * Loads a spec. path empty: spark-pipeline.yml or .yaml in folder (absolute, usually the working directory) or the nearest of its
- * parents; a relative path is relative to folder. Library patterns are expanded; files are not read. Writes nothing.
- * Errors: PIPELINE_SPEC_* and their kin (reference/anchors.md 3.1, 3.2), located by line and column.
+ * Loads a spec. path empty: spark-pipeline.yml or .yaml in folder (absolute, usually the working
+ * directory) or the nearest of its parents; a relative path is relative to folder. Library patterns
+ * are expanded; files are not read. Writes nothing. Errors: PIPELINE_SPEC_* and their kin
+ * (reference/anchors.md 3.1, 3.2), located by line and column.
  */
-TG_CHECKED tg_code tg_spec_load(const tg_fs *fs, tg_str path, tg_str folder, tg_arena *arena, const tg_spec **out_spec,
-                                tg_diags *diags);
+TG_CHECKED tg_code tg_spec_load(const tg_fs *fs, tg_str path, tg_str folder, tg_arena *arena,
+                                const tg_spec **out_spec, tg_diags *diags);
 /* The catalog that a spec describes; defaults current_catalog and current_schema from the spec. */
 tg_catalog tg_spec_catalog(const tg_spec *spec, const tg_fs *fs);
 /*
- * The pipeline's identity, kept in storage/pipeline.json. create: makes folder and file when they are not there; otherwise a
- * pipeline that never ran gives an empty id.
+ * The pipeline's identity, kept in storage/pipeline.json. create: makes folder and file when they
+ * are not there; otherwise a pipeline that never ran gives an empty id.
  */
-TG_CHECKED tg_code tg_spec_pipeline_id(const tg_spec *spec, const tg_fs *fs, const tg_env *env, bool create, tg_arena *arena,
-                                       tg_str *out_id, tg_error *err);
+TG_CHECKED tg_code tg_spec_pipeline_id(const tg_spec *spec, const tg_fs *fs, const tg_env *env,
+                                       bool create, tg_arena *arena, tg_str *out_id, tg_error *err);
 
 /*
- * A clock reading as users write it (--now): "2024-03-01", "2024-03-01 12:00:00", "2024-03-01T12:00:00Z"; without a zone in the text
- * it is local time of zone. TIDEGATE_INVALID_OPTION otherwise.
+ * A clock reading as users write it (--now): "2024-03-01", "2024-03-01 12:00:00",
+ * "2024-03-01T12:00:00Z"; without a zone in the text it is local time of zone.
+ * TIDEGATE_INVALID_OPTION otherwise.
  */
-TG_CHECKED tg_code tg_clock_parse(tg_str text, const tg_zone *zone, tg_arena *arena, int64_t *out_us, tg_error *err);
+TG_CHECKED tg_code tg_clock_parse(tg_str text, const tg_zone *zone, tg_arena *arena,
+                                  int64_t *out_us, tg_error *err);
 
-/* ---- graph ------------------------------------------------------------------------------------------------------------ */
+/* ---- graph ----------------------------------------------------------------------------------- */
 
-typedef enum tg_dataset_kind { TG_DATASET_STREAMING_TABLE, TG_DATASET_MATERIALIZED_VIEW, TG_DATASET_TEMPORARY_VIEW } tg_dataset_kind;
+typedef enum tg_dataset_kind {
+    TG_DATASET_STREAMING_TABLE,
+    TG_DATASET_MATERIALIZED_VIEW,
+    TG_DATASET_TEMPORARY_VIEW
+} tg_dataset_kind;
 /* "streaming table", "materialized view", "temporary view" */
 const char *tg_dataset_kind_name(tg_dataset_kind kind);
 /* "STREAMING_TABLE", ... in events and in the table property tidegate.datasetKind. */
@@ -99,32 +107,33 @@ typedef struct tg_input {
 /* A table that flows read and none of this pipeline writes. */
 typedef struct tg_external {
     tg_location location;
-    const tg_name *name;         /* where it is named first */
+    const tg_name *name; /* where it is named first */
     const tg_source_file *file;
 } tg_external;
 
 struct tg_dataset {
     tg_dataset_kind kind;
-    tg_str full_name;      /* main.default.orders; a temporary view has one part */
-    tg_str name;           /* last part */
+    tg_str full_name; /* main.default.orders; a temporary view has one part */
+    tg_str name;      /* last part */
     const tg_stmt *stmt;
     const tg_source_file *file;
-    tg_location location;  /* tables */
-    const tg_flow *flow;   /* the one that writes it; NULL for views */
+    tg_location location;   /* tables */
+    const tg_flow *flow;    /* the one that writes it; NULL for views */
     const tg_input *inputs; /* views: what their query reads */
     size_t input_count;
-    const tg_property *properties; /* tables: wanted ones, ours included but for tidegate.pipelineId */
+    const tg_property
+        *properties; /* tables: wanted ones, ours included but for tidegate.pipelineId */
     size_t property_count;
     const tg_str *partition_columns;
     size_t partition_count;
-    size_t index;          /* in tg_graph.datasets */
+    size_t index; /* in tg_graph.datasets */
 };
 
 struct tg_flow {
     tg_flow_kind kind;
-    tg_str full_name;      /* catalog.schema.flow; a one-statement flow has its table's name */
-    tg_str event_name;     /* as in events: bare for CREATE FLOW, else the full name */
-    bool is_implicit;      /* defined with its table in one statement */
+    tg_str full_name;  /* catalog.schema.flow; a one-statement flow has its table's name */
+    tg_str event_name; /* as in events: bare for CREATE FLOW, else the full name */
+    bool is_implicit;  /* defined with its table in one statement */
     const tg_flow_spec *spec;
     const tg_stmt *stmt;
     const tg_source_file *file;
@@ -133,47 +142,51 @@ struct tg_flow {
     size_t input_count;
     const tg_dataset *const *views; /* temporary views in its query, also through views; distinct */
     size_t view_count;
-    const tg_dataset *const *upstream; /* tables of this pipeline that it reads, also through views; distinct */
+    const tg_dataset *const
+        *upstream; /* tables of this pipeline that it reads, also through views; distinct */
     size_t upstream_count;
-    const size_t *externals;        /* indexes in tg_graph.externals, also through views; distinct */
+    const size_t *externals; /* indexes in tg_graph.externals, also through views; distinct */
     size_t external_count;
-    const tg_str *aliases;  /* qualifiers allowed in its predicate */
+    const tg_str *aliases; /* qualifiers allowed in its predicate */
     size_t alias_count;
-    size_t index;           /* in tg_graph.flows */
+    size_t index; /* in tg_graph.flows */
 };
 
 typedef struct tg_graph {
     const tg_spec *spec;
     const tg_source_file *files;
     size_t file_count;
-    tg_dataset **datasets;  /* in order of definition */
+    tg_dataset **datasets; /* in order of definition */
     size_t dataset_count;
-    tg_flow **flows;        /* topological order: a flow stands behind those it reads from; else order of definition */
+    tg_flow **
+        flows; /* topological order: a flow stands behind those it reads from; else order of definition */
     size_t flow_count;
     const tg_external *externals;
     size_t external_count;
-    tg_map names;           /* private: full name or view name -> tg_dataset */
-    tg_map inputs_by_name;  /* private: address of a parsed name -> tg_input */
+    tg_map names;          /* private: full name or view name -> tg_dataset */
+    tg_map inputs_by_name; /* private: address of a parsed name -> tg_input */
 } tg_graph;
 
 /*
- * Reads and parses all source files, registers datasets and flows and checks the rules of reference/anchors.md 3.8 that need no
- * table. What is known and not available in this release is refused by name. Touches no table.
+ * Reads and parses all source files, registers datasets and flows and checks the rules of
+ * reference/anchors.md 3.8 that need no table. What is known and not available in this release is
+ * refused by name. Touches no table.
  */
-TG_CHECKED tg_code tg_graph_build(const tg_spec *spec, const tg_fs *fs, tg_arena *arena, const tg_graph **out_graph, tg_diags *diags);
+TG_CHECKED tg_code tg_graph_build(const tg_spec *spec, const tg_fs *fs, tg_arena *arena,
+                                  const tg_graph **out_graph, tg_diags *diags);
 
-/* ---- update ----------------------------------------------------------------------------------------------------------- */
+/* ---- update ---------------------------------------------------------------------------------- */
 
 typedef struct tg_update_options {
     size_t struct_size;
-    bool is_dry_run;          /* analyses only: reads, writes nothing, no event file */
-    const tg_str *refresh;    /* --refresh: tables (or flows) by short or full name; none: all */
+    bool is_dry_run;       /* analyses only: reads, writes nothing, no event file */
+    const tg_str *refresh; /* --refresh: tables (or flows) by short or full name; none: all */
     size_t refresh_count;
-    tg_str now;               /* --now as written; empty: the clock of tg_env */
-    tg_str timezone;          /* --timezone; empty: the spec's */
-    bool explain;             /* keep the printed refresh programs in the result */
-    const char *cause;        /* "USER_ACTION", "API_CALL", ...; NULL: USER_ACTION */
-    tg_str user_name;         /* may be empty */
+    tg_str now;                /* --now as written; empty: the clock of tg_env */
+    tg_str timezone;           /* --timezone; empty: the spec's */
+    bool explain;              /* keep the printed refresh programs in the result */
+    const char *cause;         /* "USER_ACTION", "API_CALL", ...; NULL: USER_ACTION */
+    tg_str user_name;          /* may be empty */
     const tg_event_sink *sink; /* may be NULL */
 } tg_update_options;
 
@@ -185,13 +198,25 @@ typedef struct tg_update_context {
 } tg_update_context;
 
 typedef enum tg_flow_status {
-    TG_FLOW_QUEUED, TG_FLOW_PLANNING, TG_FLOW_STARTING, TG_FLOW_RUNNING,      /* while it goes on */
-    TG_FLOW_COMPLETED, TG_FLOW_FAILED, TG_FLOW_SKIPPED, TG_FLOW_STOPPED, TG_FLOW_EXCLUDED /* how it ended */
+    TG_FLOW_QUEUED,
+    TG_FLOW_PLANNING,
+    TG_FLOW_STARTING,
+    TG_FLOW_RUNNING, /* while it goes on */
+    TG_FLOW_COMPLETED,
+    TG_FLOW_FAILED,
+    TG_FLOW_SKIPPED,
+    TG_FLOW_STOPPED,
+    TG_FLOW_EXCLUDED /* how it ended */
 } tg_flow_status;
 const char *tg_flow_status_name(tg_flow_status status);
 
 typedef enum tg_update_state {
-    TG_UPDATE_INITIALIZING, TG_UPDATE_SETTING_UP_TABLES, TG_UPDATE_RUNNING, TG_UPDATE_COMPLETED, TG_UPDATE_FAILED, TG_UPDATE_CANCELED
+    TG_UPDATE_INITIALIZING,
+    TG_UPDATE_SETTING_UP_TABLES,
+    TG_UPDATE_RUNNING,
+    TG_UPDATE_COMPLETED,
+    TG_UPDATE_FAILED,
+    TG_UPDATE_CANCELED
 } tg_update_state;
 const char *tg_update_state_name(tg_update_state state);
 
@@ -199,45 +224,49 @@ const char *tg_update_state_name(tg_update_state state);
 typedef struct tg_flow_result {
     const tg_flow *flow;
     tg_flow_status status;
-    const char *technique;       /* NULL: it was not planned */
+    const char *technique; /* NULL: it was not planned */
     const tg_plan_issue *issues;
     size_t issue_count;
     const tg_plan_piece *pieces;
     size_t piece_count;
-    tg_str window;               /* folded predicate; empty: none */
+    tg_str window; /* folded predicate; empty: none */
     int64_t committed_version;
     int64_t output_rows, deleted_rows;
     int64_t rows_written, rows_deleted;
     int64_t files_added, files_removed;
     int64_t source_rows_read;
     int64_t duration_ms;
-    const tg_error *error;       /* FAILED only, else NULL */
-    tg_str program;              /* with explain: the refresh program as text */
+    const tg_error *error; /* FAILED only, else NULL */
+    tg_str program;        /* with explain: the refresh program as text */
 } tg_flow_result;
 
 typedef struct tg_update_result {
     tg_str update_id, pipeline_id, pipeline_name;
     tg_update_state state;
     bool is_dry_run;
-    bool is_validation_failure;  /* stopped by analysis: nothing was touched; the errors are in diags */
+    bool
+        is_validation_failure; /* stopped by analysis: nothing was touched; the errors are in diags */
     int64_t now_us;
     tg_str zone_name;
     int64_t duration_ms;
     const tg_flow_result *flows; /* in the graph's order */
     size_t flow_count;
     size_t failed_count, skipped_count;
-    tg_str event_path;           /* empty: no file */
+    tg_str event_path; /* empty: no file */
 } tg_update_result;
 
 /*
- * Runs one update: one clock, one zone, sources pinned when it starts. Analysis first (names, types, ownership): an error there
- * ends the update before anything is written. Then the flows in order; a failed flow makes those that read from it SKIPPED, the
- * others go on. Setting the cancel flag ends it between flows, engine->cancel within one.
+ * Runs one update: one clock, one zone, sources pinned when it starts. Analysis first (names,
+ * types, ownership): an error there ends the update before anything is written. Then the flows in
+ * order; a failed flow makes those that read from it SKIPPED, the others go on. Setting the cancel
+ * flag ends it between flows, engine->cancel within one.
  *
- * TG_OK: it came to an end, see out_result->state (flows may have failed). Otherwise the first error's code; all errors are in diags.
- * out_result is filled in either way as far as the update came. Errors in it live as long as the arena.
+ * TG_OK: it came to an end, see out_result->state (flows may have failed). Otherwise the first
+ * error's code; all errors are in diags. out_result is filled in either way as far as the update
+ * came. Errors in it live as long as the arena.
  */
-TG_CHECKED tg_code tg_update_run(const tg_update_context *context, const tg_graph *graph, const tg_update_options *options, tg_arena *arena,
+TG_CHECKED tg_code tg_update_run(const tg_update_context *context, const tg_graph *graph,
+                                 const tg_update_options *options, tg_arena *arena,
                                  tg_update_result *out_result, tg_diags *diags);
 /* The summary object of --json (design 3.1), one line without line feed. */
 void tg_update_result_json(const tg_update_result *result, tg_buf *out);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Table properties. Spark drops an unknown pipelines.* key without a word, and a misspelt guard guards nothing: here it is an error. */
+/*
+ * Table properties. Spark drops an unknown pipelines.* key without a word, and a misspelt guard
+ * guards nothing: here it is an error.
+ */
 #include "pipeline/properties.h"
 
 typedef enum property_rule { RULE_KEEP, RULE_BOOL, RULE_NOTE, RULE_ONLY, RULE_OURS } property_rule;
@@ -29,8 +32,9 @@ static const struct known *find(tg_str key)
 {
     for (size_t i = 0; i < KNOWN_COUNT; i++) {
         tg_str pattern = known[i].key;
-        bool matches = tg_str_ends(pattern, TG_S(".*")) ? tg_str_istarts(key, tg_str_sub(pattern, 0, pattern.len - 1))
-                                                         : tg_str_ieq(key, pattern);
+        bool matches = tg_str_ends(pattern, TG_S(".*"))
+                           ? tg_str_istarts(key, tg_str_sub(pattern, 0, pattern.len - 1))
+                           : tg_str_ieq(key, pattern);
         if (matches) {
             return &known[i];
         }
@@ -56,39 +60,47 @@ static void suggest(tg_str key, tg_error *err)
 static tg_property_verdict refuse_unknown(const tg_property *property, tg_error *err)
 {
     if (tg_str_istarts(property->key, TG_S("delta."))) {
-        (void)TG_ERR(err, DELTA_UNKNOWN_CONFIGURATION, "table property `%.*s` is not known", TG_SARG(property->key));
+        (void)TG_ERR(err, DELTA_UNKNOWN_CONFIGURATION, "table property `%.*s` is not known",
+                     TG_SARG(property->key));
     } else {
-        (void)TG_ERR(err, TIDEGATE_UNKNOWN_TABLE_PROPERTY, "table property `%.*s` is not known", TG_SARG(property->key));
+        (void)TG_ERR(err, TIDEGATE_UNKNOWN_TABLE_PROPERTY, "table property `%.*s` is not known",
+                     TG_SARG(property->key));
     }
     suggest(property->key, err);
     return TG_PROPERTY_REFUSED;
 }
 
-static tg_property_verdict check_value(const struct known *rule, const tg_property *property, tg_error *err)
+static tg_property_verdict check_value(const struct known *rule, const tg_property *property,
+                                       tg_error *err)
 {
     switch (rule->rule) {
     case RULE_KEEP:
         return TG_PROPERTY_KEEP;
     case RULE_BOOL:
-        if (tg_str_ieq(property->value, TG_S("true")) || tg_str_ieq(property->value, TG_S("false"))) {
+        if (tg_str_ieq(property->value, TG_S("true")) ||
+            tg_str_ieq(property->value, TG_S("false"))) {
             return TG_PROPERTY_KEEP;
         }
-        (void)TG_ERR(err, TIDEGATE_INVALID_TABLE_PROPERTY, "table property `%.*s` must be true or false, not `%.*s`",
-                     TG_SARG(rule->key), TG_SARG(property->value));
+        (void)TG_ERR(err, TIDEGATE_INVALID_TABLE_PROPERTY,
+                     "table property `%.*s` must be true or false, not `%.*s`", TG_SARG(rule->key),
+                     TG_SARG(property->value));
         return TG_PROPERTY_REFUSED;
     case RULE_NOTE:
-        (void)TG_ERR(err, UNSUPPORTED_FEATURE, "table property `%.*s` has no effect here", TG_SARG(property->key));
+        (void)TG_ERR(err, UNSUPPORTED_FEATURE, "table property `%.*s` has no effect here",
+                     TG_SARG(property->key));
         return TG_PROPERTY_NOTE;
     case RULE_ONLY:
         if (rule->value[0] && tg_str_ieq(property->value, tg_str_from(rule->value))) {
             return TG_PROPERTY_KEEP;
         }
-        (void)TG_ERR(err, UNSUPPORTED_FEATURE, "table property `%.*s` = `%.*s` is not available yet", TG_SARG(property->key),
+        (void)TG_ERR(err, UNSUPPORTED_FEATURE,
+                     "table property `%.*s` = `%.*s` is not available yet", TG_SARG(property->key),
                      TG_SARG(property->value));
         (void)tg_error_hint(err, "Leave the property out.");
         return TG_PROPERTY_REFUSED;
     case RULE_OURS:
-        (void)TG_ERR(err, TIDEGATE_INVALID_TABLE_PROPERTY, "table property `%.*s` is set by tidegate alone", TG_SARG(property->key));
+        (void)TG_ERR(err, TIDEGATE_INVALID_TABLE_PROPERTY,
+                     "table property `%.*s` is set by tidegate alone", TG_SARG(property->key));
         return TG_PROPERTY_REFUSED;
     }
     return TG_PROPERTY_KEEP;
@@ -105,7 +117,8 @@ tg_property_verdict tg_property_check(const tg_property *property, tg_error *err
         return TG_PROPERTY_KEEP;
     }
     const struct known *rule = find(property->key);
-    tg_property_verdict verdict = rule ? check_value(rule, property, err) : refuse_unknown(property, err);
+    tg_property_verdict verdict =
+        rule ? check_value(rule, property, err) : refuse_unknown(property, err);
     if (verdict != TG_PROPERTY_KEEP) {
         (void)tg_error_span(err, property->span.offset, property->span.len);
     }

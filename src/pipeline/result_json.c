@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The summary of an update as one JSON object: the last line of --json, a contract with users' scripts (design 3.1). */
+/*
+ * The summary of an update as one JSON object: the last line of --json, a contract with users'
+ * scripts (design 3.1).
+ */
 #include "pipeline/pipeline.h"
 
 const char *tg_flow_status_name(tg_flow_status status)
 {
     static const char *const names[] = {
-        [TG_FLOW_QUEUED] = "QUEUED",       [TG_FLOW_PLANNING] = "PLANNING", [TG_FLOW_STARTING] = "STARTING",
-        [TG_FLOW_RUNNING] = "RUNNING",     [TG_FLOW_COMPLETED] = "COMPLETED", [TG_FLOW_FAILED] = "FAILED",
-        [TG_FLOW_SKIPPED] = "SKIPPED",     [TG_FLOW_STOPPED] = "STOPPED",   [TG_FLOW_EXCLUDED] = "EXCLUDED",
+        [TG_FLOW_QUEUED] = "QUEUED",       [TG_FLOW_PLANNING] = "PLANNING",
+        [TG_FLOW_STARTING] = "STARTING",   [TG_FLOW_RUNNING] = "RUNNING",
+        [TG_FLOW_COMPLETED] = "COMPLETED", [TG_FLOW_FAILED] = "FAILED",
+        [TG_FLOW_SKIPPED] = "SKIPPED",     [TG_FLOW_STOPPED] = "STOPPED",
+        [TG_FLOW_EXCLUDED] = "EXCLUDED",
     };
     return names[status];
 }
@@ -15,9 +20,12 @@ const char *tg_flow_status_name(tg_flow_status status)
 const char *tg_update_state_name(tg_update_state state)
 {
     static const char *const names[] = {
-        [TG_UPDATE_INITIALIZING] = "INITIALIZING", [TG_UPDATE_SETTING_UP_TABLES] = "SETTING_UP_TABLES",
-        [TG_UPDATE_RUNNING] = "RUNNING",           [TG_UPDATE_COMPLETED] = "COMPLETED",
-        [TG_UPDATE_FAILED] = "FAILED",             [TG_UPDATE_CANCELED] = "CANCELED",
+        [TG_UPDATE_INITIALIZING] = "INITIALIZING",
+        [TG_UPDATE_SETTING_UP_TABLES] = "SETTING_UP_TABLES",
+        [TG_UPDATE_RUNNING] = "RUNNING",
+        [TG_UPDATE_COMPLETED] = "COMPLETED",
+        [TG_UPDATE_FAILED] = "FAILED",
+        [TG_UPDATE_CANCELED] = "CANCELED",
     };
     return names[state];
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --refresh: which flows an update runs. Names are those of tables or flows, short where that is not ambiguous. */
+/*
+ * --refresh: which flows an update runs. Names are those of tables or flows, short where that is
+ * not ambiguous.
+ */
 #include "pipeline/update_int.h"
 
 static bool names_flow(const tg_flow *flow, tg_str word, bool is_short)
@@ -15,7 +18,8 @@ static tg_code not_found(const tg_update *u, tg_str word, tg_error *err)
     for (size_t i = 0; i < u->graph->dataset_count; i++) {
         const tg_dataset *dataset = u->graph->datasets[i];
         if (dataset->kind == TG_DATASET_TEMPORARY_VIEW && tg_str_ieq(dataset->name, word)) {
-            (void)TG_ERR(err, TIDEGATE_UNKNOWN_SELECTION, "`%.*s` is a temporary view: there is nothing to refresh", TG_SARG(word));
+            (void)TG_ERR(err, TIDEGATE_UNKNOWN_SELECTION,
+                         "`%.*s` is a temporary view: there is nothing to refresh", TG_SARG(word));
             return tg_error_hint(err, "Select the tables that read it.");
         }
     }
@@ -26,7 +30,8 @@ static tg_code not_found(const tg_update *u, tg_str word, tg_error *err)
         TG_VEC_PUSH(u->arena, &names, flow->dataset->full_name);
         TG_VEC_PUSH(u->arena, &names, flow->event_name);
     }
-    tg_code code = TG_ERR(err, TIDEGATE_UNKNOWN_SELECTION, "`%.*s` is not a table or flow of this pipeline", TG_SARG(word));
+    tg_code code = TG_ERR(err, TIDEGATE_UNKNOWN_SELECTION,
+                          "`%.*s` is not a table or flow of this pipeline", TG_SARG(word));
     tg_str nearest = tg_str_nearest(word, names.items, names.count);
     if (nearest.len) {
         (void)tg_error_hint(err, "Did you mean `%.*s`?", TG_SARG(nearest));
@@ -37,7 +42,8 @@ static tg_code not_found(const tg_update *u, tg_str word, tg_error *err)
 static tg_code ambiguous(tg_str word, const tg_flow *a, const tg_flow *b, tg_error *err)
 {
     (void)TG_ERR(err, TIDEGATE_UNKNOWN_SELECTION, "`%.*s` is ambiguous", TG_SARG(word));
-    return tg_error_hint(err, "Write `%.*s` or `%.*s`.", TG_SARG(a->dataset->full_name), TG_SARG(b->dataset->full_name));
+    return tg_error_hint(err, "Write `%.*s` or `%.*s`.", TG_SARG(a->dataset->full_name),
+                         TG_SARG(b->dataset->full_name));
 }
 
 /* schema.table and `quoted` names are qualified; one part is looked up as it is. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an update reads. Tables that it does not write are pinned when it starts; a table that it writes is seen by its readers at
- * its flow's own commit, or at its start version when that flow had nothing to do or was not selected (design 4.2).
- * Every identity is asked for once per update, every table described once per version.
+ * What an update reads. Tables that it does not write are pinned when it starts; a table that it
+ * writes is seen by its readers at its flow's own commit, or at its start version when that flow
+ * had nothing to do or was not selected (design 4.2). Every identity is asked for once per update,
+ * every table described once per version.
  */
 #include "pipeline/update_int.h"
 
@@ -11,7 +12,7 @@ static const tg_engine *engine_of(const tg_update *u)
     return u->context->engine;
 }
 
-/* ---- externals ------------------------------------------------------------------------------------------------------ */
+/* ---- externals ------------------------------------------------------------------------------- */
 
 static tg_code external_not_found(tg_update *u, const tg_external *external, tg_error *err)
 {
@@ -32,7 +33,8 @@ static tg_code pin_external(tg_update *u, size_t index, tg_error *err)
     const tg_external *external = &u->graph->externals[index];
     tg_source *source = &u->externals[index];
     const tg_engine *engine = engine_of(u);
-    tg_code code = engine->identity(engine->self, external->location.format, external->location.path, -1, u->arena, &source->pin, err);
+    tg_code code = engine->identity(engine->self, external->location.format,
+                                    external->location.path, -1, u->arena, &source->pin, err);
     if (code == TG_NOT_FOUND) {
         return external_not_found(u, external, err);
     }
@@ -66,7 +68,7 @@ void tg_update_pin_externals(tg_update *u)
     }
 }
 
-/* ---- tables of the pipeline ------------------------------------------------------------------------------------------- */
+/* ---- tables of the pipeline ------------------------------------------------------------------ */
 
 static void see_version(tg_target *target, int64_t version, tg_digest digest, bool is_known)
 {
@@ -83,10 +85,12 @@ tg_code tg_update_load_target(tg_update *u, const tg_dataset *dataset, tg_error 
         return TG_OK;
     }
     const tg_engine *engine = engine_of(u);
-    TG_TRY_CTX(engine->table_facts(engine->self, dataset->location.path, u->arena, &target->facts, err), err,
-               "while reading %.*s", TG_SARG(dataset->full_name));
+    TG_TRY_CTX(
+        engine->table_facts(engine->self, dataset->location.path, u->arena, &target->facts, err),
+        err, "while reading %.*s", TG_SARG(dataset->full_name));
     target->has_facts = true;
-    target->as_source.pin = (tg_pin){.name = dataset->full_name, .path = dataset->location.path, .version = -1};
+    target->as_source.pin =
+        (tg_pin){.name = dataset->full_name, .path = dataset->location.path, .version = -1};
     if (target->facts.exists) {
         see_version(target, target->facts.version, target->facts.digest, true);
     }
@@ -106,12 +110,15 @@ static tg_code pin_target(tg_update *u, const tg_dataset *dataset, tg_error *err
         return TG_OK;
     }
     if (target->as_source.pin.version < 0) {
-        (void)TG_ERR(err, TABLE_OR_VIEW_NOT_FOUND, "table `%.*s` does not exist yet: its flow has not run", TG_SARG(dataset->full_name));
+        (void)TG_ERR(err, TABLE_OR_VIEW_NOT_FOUND,
+                     "table `%.*s` does not exist yet: its flow has not run",
+                     TG_SARG(dataset->full_name));
         return tg_error_hint(err, "Select `%.*s` too.", TG_SARG(dataset->name));
     }
     const tg_engine *engine = engine_of(u);
     tg_pin pin;
-    TG_TRY_CTX(engine->identity(engine->self, TG_FORMAT_DELTA, dataset->location.path, target->as_source.pin.version, u->arena, &pin, err),
+    TG_TRY_CTX(engine->identity(engine->self, TG_FORMAT_DELTA, dataset->location.path,
+                                target->as_source.pin.version, u->arena, &pin, err),
                err, "while reading %.*s", TG_SARG(dataset->full_name));
     see_version(target, pin.version, pin.digest, true);
     return TG_OK;
@@ -134,14 +141,16 @@ tg_code tg_update_collect_pins(tg_update *u, tg_flow_run *run, tg_error *err)
     return TG_OK;
 }
 
-/* ---- names ---------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
-static tg_code describe(tg_update *u, const tg_location *location, tg_source *source, const tg_table **out, tg_error *err)
+static tg_code describe(tg_update *u, const tg_location *location, tg_source *source,
+                        const tg_table **out, tg_error *err)
 {
     if (!source->pin.table) {
         const tg_engine *engine = engine_of(u);
-        TG_TRY_CTX(engine->describe(engine->self, location->format, location->path, source->pin.version, location->options,
-                                    location->option_count, location->full_name, u->arena, &source->pin.table, err),
+        TG_TRY_CTX(engine->describe(engine->self, location->format, location->path,
+                                    source->pin.version, location->options, location->option_count,
+                                    location->full_name, u->arena, &source->pin.table, err),
                    err, "while reading %.*s", TG_SARG(location->full_name));
     }
     *out = source->pin.table;
@@ -160,7 +169,8 @@ static const tg_table *forecast_table(tg_update *u, const tg_dataset *dataset)
     return table;
 }
 
-static tg_code resolve_dataset(tg_update *u, const tg_dataset *dataset, tg_resolved *out, tg_error *err)
+static tg_code resolve_dataset(tg_update *u, const tg_dataset *dataset, tg_resolved *out,
+                               tg_error *err)
 {
     if (dataset->kind == TG_DATASET_TEMPORARY_VIEW) {
         *out = (tg_resolved){.view = dataset->stmt->query,
@@ -179,7 +189,8 @@ static tg_code resolve_dataset(tg_update *u, const tg_dataset *dataset, tg_resol
     return describe(u, &dataset->location, &target->as_source, &out->table, err);
 }
 
-tg_code tg_update_resolve(void *self, const tg_relation *relation, tg_arena *arena, tg_resolved *out, tg_error *err)
+tg_code tg_update_resolve(void *self, const tg_relation *relation, tg_arena *arena,
+                          tg_resolved *out, tg_error *err)
 {
     (void)arena;
     tg_update *u = self;
@@ -192,5 +203,6 @@ tg_code tg_update_resolve(void *self, const tg_relation *relation, tg_arena *are
         return resolve_dataset(u, input->dataset, out, err);
     }
     *out = (tg_resolved){0};
-    return describe(u, &u->graph->externals[input->external].location, &u->externals[input->external], &out->table, err);
+    return describe(u, &u->graph->externals[input->external].location,
+                    &u->externals[input->external], &out->table, err);
 }

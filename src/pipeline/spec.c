@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spark-pipeline.yml: finding it and reading its keys. Keys and error conditions are Spark's, so that a file that works there works
- * here; settings of Databricks pipelines that have no meaning on one machine are accepted and named once.
+ * spark-pipeline.yml: finding it and reading its keys. Keys and error conditions are Spark's, so
+ * that a file that works there works here; settings of Databricks pipelines that have no meaning on
+ * one machine are accepted and named once.
  */
 #include "pipeline/conf.h"
 #include "pipeline/spec_int.h"
@@ -14,15 +15,33 @@ enum { SPARK_KEY_COUNT = sizeof(spark_keys) / sizeof(*spark_keys) };
 
 /* Databricks pipeline settings (SDK `create`) that change nothing here. */
 static const char *const ignored_keys[] = {
-    "allow_duplicate_names", "budget_policy_id", "channel",       "clusters", "continuous", "deployment", "development",
-    "dry_run",               "edition",          "environment",   "event_log", "filters",   "id",         "notifications",
-    "photon",                "restart_window",   "root_path",     "run_as",   "serverless", "tags",       "trigger",
+    "allow_duplicate_names",
+    "budget_policy_id",
+    "channel",
+    "clusters",
+    "continuous",
+    "deployment",
+    "development",
+    "dry_run",
+    "edition",
+    "environment",
+    "event_log",
+    "filters",
+    "id",
+    "notifications",
+    "photon",
+    "restart_window",
+    "root_path",
+    "run_as",
+    "serverless",
+    "tags",
+    "trigger",
 };
 enum { IGNORED_KEY_COUNT = sizeof(ignored_keys) / sizeof(*ignored_keys) };
 
 static const char *const file_names[] = {"spark-pipeline.yml", "spark-pipeline.yaml"};
 
-/* ---- reporting ------------------------------------------------------------------------------------------------------ */
+/* ---- reporting ------------------------------------------------------------------------------- */
 
 void tg_spec_fail_with(tg_spec_reader *r, const tg_yaml_node *node, tg_error *err)
 {
@@ -32,12 +51,14 @@ void tg_spec_fail_with(tg_spec_reader *r, const tg_yaml_node *node, tg_error *er
     tg_diags_add(r->diags, err);
 }
 
-void tg_spec_fail(tg_spec_reader *r, const tg_yaml_node *node, tg_error_class cls, const char *hint, const char *format, ...)
+void tg_spec_fail(tg_spec_reader *r, const tg_yaml_node *node, tg_error_class cls, const char *hint,
+                  const char *format, ...)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
     va_list args;
     va_start(args, format);
-    (void)tg_error_set(&err, cls, __FILE__, __LINE__, "%s", tg_arena_vprintf(r->arena, format, args));
+    (void)tg_error_set(&err, cls, __FILE__, __LINE__, "%s",
+                       tg_arena_vprintf(r->arena, format, args));
     va_end(args);
     if (hint) {
         (void)tg_error_hint(&err, "%s", hint);
@@ -45,12 +66,14 @@ void tg_spec_fail(tg_spec_reader *r, const tg_yaml_node *node, tg_error_class cl
     tg_spec_fail_with(r, node, &err);
 }
 
-void tg_spec_warn(tg_spec_reader *r, const tg_yaml_node *node, tg_error_class cls, const char *format, ...)
+void tg_spec_warn(tg_spec_reader *r, const tg_yaml_node *node, tg_error_class cls,
+                  const char *format, ...)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
     va_list args;
     va_start(args, format);
-    (void)tg_error_set(&err, cls, __FILE__, __LINE__, "%s", tg_arena_vprintf(r->arena, format, args));
+    (void)tg_error_set(&err, cls, __FILE__, __LINE__, "%s",
+                       tg_arena_vprintf(r->arena, format, args));
     va_end(args);
     if (node) {
         tg_yaml_locate(&err, r->file, r->text, node);
@@ -58,22 +81,27 @@ void tg_spec_warn(tg_spec_reader *r, const tg_yaml_node *node, tg_error_class cl
     tg_diags_add_warning(r->diags, &err);
 }
 
-void tg_spec_unexpected(tg_spec_reader *r, const tg_yaml_node *key, const char *where, const tg_str *known, size_t count)
+void tg_spec_unexpected(tg_spec_reader *r, const tg_yaml_node *key, const char *where,
+                        const tg_str *known, size_t count)
 {
     tg_str nearest = tg_str_nearest(key->text, known, count);
-    const char *hint = nearest.len ? tg_arena_printf(r->arena, "Did you mean `%.*s`?", TG_SARG(nearest)) : NULL;
-    tg_spec_fail(r, key, TG_E_PIPELINE_SPEC_UNEXPECTED_FIELD, hint, "unexpected field `%.*s` %sin the pipeline spec",
-                 TG_SARG(key->text), where);
+    const char *hint =
+        nearest.len ? tg_arena_printf(r->arena, "Did you mean `%.*s`?", TG_SARG(nearest)) : NULL;
+    tg_spec_fail(r, key, TG_E_PIPELINE_SPEC_UNEXPECTED_FIELD, hint,
+                 "unexpected field `%.*s` %sin the pipeline spec", TG_SARG(key->text), where);
 }
 
-/* ---- values --------------------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 bool tg_spec_string(tg_spec_reader *r, const char *field, const tg_yaml_node *node, tg_str *out)
 {
     if (!tg_yaml_is_string(node) || node->text.len == 0) {
-        const char *hint = node->kind == TG_YAML_SCALAR && node->text.len ? "Put the value in quotes." : NULL;
-        tg_spec_fail(r, node, TG_E_TIDEGATE_INVALID_SPEC_VALUE, hint, "field `%s` of the pipeline spec must be a string, not %s",
-                     field, node->text.len || node->kind != TG_YAML_SCALAR ? tg_yaml_describe(node) : "empty");
+        const char *hint =
+            node->kind == TG_YAML_SCALAR && node->text.len ? "Put the value in quotes." : NULL;
+        tg_spec_fail(r, node, TG_E_TIDEGATE_INVALID_SPEC_VALUE, hint,
+                     "field `%s` of the pipeline spec must be a string, not %s", field,
+                     node->text.len || node->kind != TG_YAML_SCALAR ? tg_yaml_describe(node)
+                                                                    : "empty");
         return false;
     }
     *out = node->text;
@@ -94,10 +122,12 @@ bool tg_spec_path(tg_spec_reader *r, const char *field, const tg_yaml_node *node
     return true;
 }
 
-void tg_spec_string_map(tg_spec_reader *r, const char *field, const tg_yaml_node *node, const tg_property **out, size_t *out_count)
+void tg_spec_string_map(tg_spec_reader *r, const char *field, const tg_yaml_node *node,
+                        const tg_property **out, size_t *out_count)
 {
     if (node->kind != TG_YAML_MAP) {
-        tg_spec_fail(r, node, TG_E_PIPELINE_SPEC_FIELD_NOT_DICT, NULL, "field `%s` of the pipeline spec must be a map, not %s", field,
+        tg_spec_fail(r, node, TG_E_PIPELINE_SPEC_FIELD_NOT_DICT, NULL,
+                     "field `%s` of the pipeline spec must be a map, not %s", field,
                      tg_yaml_describe(node));
         return;
     }
@@ -106,12 +136,14 @@ void tg_spec_string_map(tg_spec_reader *r, const char *field, const tg_yaml_node
         const tg_yaml_node *key = node->keys[i], *value = node->values[i];
         if (key->type != TG_YAML_STRING) {
             tg_spec_fail(r, key, TG_E_PIPELINE_SPEC_DICT_KEY_NOT_STRING, "Put the key in quotes.",
-                         "a key of field `%s` of the pipeline spec is %s, not a string", field, tg_yaml_describe(key));
+                         "a key of field `%s` of the pipeline spec is %s, not a string", field,
+                         tg_yaml_describe(key));
         }
         if (!tg_yaml_is_string(value)) {
-            tg_spec_fail(r, value, TG_E_PIPELINE_SPEC_DICT_VALUE_NOT_STRING, "Put the value in quotes.",
-                         "the value of `%.*s` in field `%s` of the pipeline spec is %s, not a string", TG_SARG(key->text), field,
-                         tg_yaml_describe(value));
+            tg_spec_fail(
+                r, value, TG_E_PIPELINE_SPEC_DICT_VALUE_NOT_STRING, "Put the value in quotes.",
+                "the value of `%.*s` in field `%s` of the pipeline spec is %s, not a string",
+                TG_SARG(key->text), field, tg_yaml_describe(value));
         }
         properties[i] = (tg_property){.key = key->text, .value = value->text};
     }
@@ -119,38 +151,43 @@ void tg_spec_string_map(tg_spec_reader *r, const char *field, const tg_yaml_node
     *out_count = node->count;
 }
 
-/* ---- keys ----------------------------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static void read_storage(tg_spec_reader *r, const tg_yaml_node *node)
 {
     if (!tg_yaml_is_string(node) || node->text.len == 0) {
-        tg_spec_fail(r, node, TG_E_PIPELINE_STORAGE_ROOT_INVALID, "Give a folder, for example `storage: pipeline-storage`.",
+        tg_spec_fail(r, node, TG_E_PIPELINE_STORAGE_ROOT_INVALID,
+                     "Give a folder, for example `storage: pipeline-storage`.",
                      "field `storage` of the pipeline spec must be a path, not %s",
-                     node->text.len || node->kind != TG_YAML_SCALAR ? tg_yaml_describe(node) : "empty");
+                     node->text.len || node->kind != TG_YAML_SCALAR ? tg_yaml_describe(node)
+                                                                    : "empty");
         return;
     }
     if (!tg_spec_path(r, "storage", node, &r->spec->storage)) {
         return;
     }
-    r->spec->is_storage_relative = !tg_path_is_absolute(node->text) && !tg_path_has_scheme(node->text);
+    r->spec->is_storage_relative =
+        !tg_path_is_absolute(node->text) && !tg_path_has_scheme(node->text);
     tg_fs_entry entry;
     if (tg_fs_stat(r->fs, r->spec->storage, &entry, NULL) == TG_OK && !entry.is_folder) {
-        tg_spec_fail(r, node, TG_E_PIPELINE_STORAGE_ROOT_INVALID, NULL, "storage `%.*s` is a file, not a folder",
-                     TG_SARG(r->spec->storage));
+        tg_spec_fail(r, node, TG_E_PIPELINE_STORAGE_ROOT_INVALID, NULL,
+                     "storage `%.*s` is a file, not a folder", TG_SARG(r->spec->storage));
     }
 }
 
 static void read_configuration(tg_spec_reader *r, const tg_yaml_node *node)
 {
     size_t errors = r->diags->error_count;
-    tg_spec_string_map(r, "configuration", node, &r->spec->configuration, &r->spec->configuration_count);
+    tg_spec_string_map(r, "configuration", node, &r->spec->configuration,
+                       &r->spec->configuration_count);
     if (r->diags->error_count != errors) {
         return;
     }
     for (size_t i = 0; i < r->spec->configuration_count; i++) {
         tg_auto_error tg_error err = TG_ERROR_INIT;
         bool is_warning;
-        tg_conf_check(r->spec->configuration[i].key, r->spec->configuration[i].value, r->spec->timezone, &is_warning, &err);
+        tg_conf_check(r->spec->configuration[i].key, r->spec->configuration[i].value,
+                      r->spec->timezone, &is_warning, &err);
         if (is_warning) {
             tg_yaml_locate(&err, r->file, r->text, node->keys[i]);
             tg_diags_add_warning(r->diags, &err);
@@ -195,13 +232,17 @@ static void check_keys(tg_spec_reader *r, const tg_yaml_node *root)
     }
     if (first_ignored) {
         tg_spec_warn(r, first_ignored, TG_E_PIPELINE_SPEC_UNEXPECTED_FIELD,
-                     "these settings have no meaning for tidegate and are ignored: %.*s", TG_SARG(tg_buf_str(&ignored)));
+                     "these settings have no meaning for tidegate and are ignored: %.*s",
+                     TG_SARG(tg_buf_str(&ignored)));
     }
 }
 
 static void read_schema(tg_spec_reader *r, const tg_yaml_node *root)
 {
-    /* database and schema are one key in Spark (database wins there); target is the old name in Databricks. */
+    /*
+     * database and schema are one key in Spark (database wins there); target is the old name in
+     * Databricks.
+     */
     static const char *const names[] = {"database", "schema", "target"};
     const char *used = NULL;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -212,7 +253,8 @@ static void read_schema(tg_spec_reader *r, const tg_yaml_node *root)
         }
         if (used && !tg_str_ieq(value, r->spec->schema)) {
             tg_spec_fail(r, node, TG_E_TIDEGATE_INVALID_SPEC_VALUE, "Keep one of the two.",
-                         "fields `%s` and `%s` of the pipeline spec name different schemas", used, names[i]);
+                         "fields `%s` and `%s` of the pipeline spec name different schemas", used,
+                         names[i]);
         }
         r->spec->schema = value;
         used = names[i];
@@ -225,8 +267,8 @@ static void read_root(tg_spec_reader *r, const tg_yaml_node *root)
     check_keys(r, root);
     for (size_t i = 0; i < sizeof(required) / sizeof(*required); i++) {
         if (!tg_yaml_get(root, required[i])) {
-            tg_spec_fail(r, NULL, TG_E_PIPELINE_SPEC_MISSING_REQUIRED_FIELD, NULL, "the pipeline spec %s lacks the field `%s`",
-                         r->file, required[i]);
+            tg_spec_fail(r, NULL, TG_E_PIPELINE_SPEC_MISSING_REQUIRED_FIELD, NULL,
+                         "the pipeline spec %s lacks the field `%s`", r->file, required[i]);
         }
     }
     const tg_yaml_node *node;
@@ -251,9 +293,10 @@ static void read_root(tg_spec_reader *r, const tg_yaml_node *root)
     }
 }
 
-/* ---- finding -------------------------------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
-static tg_code find_upwards(const tg_fs *fs, tg_str folder, tg_arena *arena, tg_str *out_path, tg_error *err)
+static tg_code find_upwards(const tg_fs *fs, tg_str folder, tg_arena *arena, tg_str *out_path,
+                            tg_error *err)
 {
     tg_str at = folder;
     for (;;) {
@@ -263,8 +306,8 @@ static tg_code find_upwards(const tg_fs *fs, tg_str folder, tg_arena *arena, tg_
             bool exists;
             TG_TRY(tg_fs_exists(fs, path, &exists, err));
             if (exists && found.len) {
-                (void)TG_ERR(err, MULTIPLE_PIPELINE_SPEC_FILES_FOUND, "%.*s holds both %s and %s", TG_SARG(at), file_names[0],
-                             file_names[1]);
+                (void)TG_ERR(err, MULTIPLE_PIPELINE_SPEC_FILES_FOUND, "%.*s holds both %s and %s",
+                             TG_SARG(at), file_names[0], file_names[1]);
                 return tg_error_hint(err, "Name one of them with --spec.");
             }
             found = exists ? path : found;
@@ -275,14 +318,18 @@ static tg_code find_upwards(const tg_fs *fs, tg_str folder, tg_arena *arena, tg_
         }
         tg_str parent = tg_path_dirname(at);
         if (parent.len >= at.len) {
-            (void)TG_ERR(err, PIPELINE_SPEC_FILE_NOT_FOUND, "no %s in %.*s or a folder above it", file_names[0], TG_SARG(folder));
-            return tg_error_hint(err, "Name the file with --spec, or make a pipeline with `tidegate init --name NAME`.");
+            (void)TG_ERR(err, PIPELINE_SPEC_FILE_NOT_FOUND, "no %s in %.*s or a folder above it",
+                         file_names[0], TG_SARG(folder));
+            return tg_error_hint(
+                err,
+                "Name the file with --spec, or make a pipeline with `tidegate init --name NAME`.");
         }
         at = parent;
     }
 }
 
-static tg_code find_spec(const tg_fs *fs, tg_str path, tg_str folder, tg_arena *arena, tg_str *out_path, tg_error *err)
+static tg_code find_spec(const tg_fs *fs, tg_str path, tg_str folder, tg_arena *arena,
+                         tg_str *out_path, tg_error *err)
 {
     if (path.len == 0) {
         return find_upwards(fs, folder, arena, out_path, err);
@@ -292,8 +339,8 @@ static tg_code find_spec(const tg_fs *fs, tg_str path, tg_str folder, tg_arena *
     tg_code code = tg_fs_stat(fs, full, &entry, err);
     if (code == TG_NOT_FOUND || (code == TG_OK && entry.is_folder)) {
         tg_error_clear(err);
-        (void)TG_ERR(err, PIPELINE_SPEC_FILE_DOES_NOT_EXIST, "the pipeline spec `%.*s` %s", TG_SARG(path),
-                     code == TG_OK ? "is a folder" : "does not exist");
+        (void)TG_ERR(err, PIPELINE_SPEC_FILE_DOES_NOT_EXIST, "the pipeline spec `%.*s` %s",
+                     TG_SARG(path), code == TG_OK ? "is a folder" : "does not exist");
         return code == TG_OK ? tg_error_hint(err, "Name the file in it.") : err->code;
     }
     TG_TRY(code);
@@ -306,15 +353,16 @@ static tg_code parse_spec(tg_spec_reader *r)
     tg_yaml_node *root;
     TG_TRY(tg_yaml_parse(r->text, r->file, r->arena, &root, r->diags));
     if (!root || root->kind != TG_YAML_MAP) {
-        tg_spec_fail(r, root, TG_E_PIPELINE_SPEC_FIELD_NOT_DICT, NULL, "the pipeline spec %s must be a map, not %s", r->file,
-                     tg_yaml_describe(root));
+        tg_spec_fail(r, root, TG_E_PIPELINE_SPEC_FIELD_NOT_DICT, NULL,
+                     "the pipeline spec %s must be a map, not %s", r->file, tg_yaml_describe(root));
     } else {
         read_root(r, root);
     }
     return tg_diags_first(r->diags, NULL);
 }
 
-tg_code tg_spec_load(const tg_fs *fs, tg_str path, tg_str folder, tg_arena *arena, const tg_spec **out_spec, tg_diags *diags)
+tg_code tg_spec_load(const tg_fs *fs, tg_str path, tg_str folder, tg_arena *arena,
+                     const tg_spec **out_spec, tg_diags *diags)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
     tg_str full, text;
@@ -331,14 +379,20 @@ tg_code tg_spec_load(const tg_fs *fs, tg_str path, tg_str folder, tg_arena *aren
     }
     tg_spec *spec = TG_NEW(arena, tg_spec);
     tg_str relative;
-    spec->path = path.len ? path : tg_path_relative(folder, full, &relative) && relative.len ? relative : full;
+    spec->path = path.len                                                    ? path
+                 : tg_path_relative(folder, full, &relative) && relative.len ? relative
+                                                                             : full;
     spec->folder = tg_str_copy(arena, tg_path_dirname(full));
     spec->catalog = TG_S("main");
     spec->schema = TG_S("default");
     spec->timezone = TG_S("UTC");
     spec->warehouse = tg_path_join(arena, spec->folder, TG_S("warehouse"));
-    tg_spec_reader reader = {
-        .fs = fs, .arena = arena, .diags = diags, .file = tg_str_cstr(arena, spec->path), .text = text, .spec = spec};
+    tg_spec_reader reader = {.fs = fs,
+                             .arena = arena,
+                             .diags = diags,
+                             .file = tg_str_cstr(arena, spec->path),
+                             .text = text,
+                             .spec = spec};
     TG_TRY(parse_spec(&reader));
     *out_spec = spec;
     return TG_OK;

@@ -3,8 +3,15 @@
 #include "pipeline/spec_int.h"
 
 static const tg_str known_keys[] = {
-    {"warehouse", 9}, {"timezone", 8},           {"engine", 6},         {"remote", 6}, {"memory_limit", 12},
-    {"threads", 7},   {"max_parallel_flows", 18}, {"strict_compat", 13}, {"tables", 6},
+    {"warehouse", 9},
+    {"timezone", 8},
+    {"engine", 6},
+    {"remote", 6},
+    {"memory_limit", 12},
+    {"threads", 7},
+    {"max_parallel_flows", 18},
+    {"strict_compat", 13},
+    {"tables", 6},
 };
 enum { KNOWN_COUNT = sizeof(known_keys) / sizeof(*known_keys) };
 static const tg_str table_keys[] = {{"path", 4}, {"format", 6}, {"options", 7}};
@@ -26,7 +33,8 @@ static void read_count(tg_spec_reader *r, const char *field, const tg_yaml_node 
     if (!tg_yaml_int(node, out) || *out < 0 || *out > MAX_THREADS) {
         *out = 0;
         tg_spec_fail(r, node, TG_E_TIDEGATE_INVALID_SPEC_VALUE, "0 stands for the default.",
-                     "field `tidegate.%s` of the pipeline spec must be a number from 0 to %d", field, MAX_THREADS);
+                     "field `tidegate.%s` of the pipeline spec must be a number from 0 to %d",
+                     field, MAX_THREADS);
     }
 }
 
@@ -38,11 +46,13 @@ static void read_engine(tg_spec_reader *r, const tg_yaml_node *node)
         return;
     }
     if (tg_str_eq(name, engines[1])) {
-        tg_spec_fail(r, node, TG_E_UNSUPPORTED_FEATURE, "Use `engine: duckdb`.", "engine `spark` is not available yet");
+        tg_spec_fail(r, node, TG_E_UNSUPPORTED_FEATURE, "Use `engine: duckdb`.",
+                     "engine `spark` is not available yet");
         return;
     }
     tg_str nearest = tg_str_nearest(name, engines, 1);
-    tg_spec_fail(r, node, TG_E_TIDEGATE_INVALID_SPEC_VALUE, nearest.len ? "Did you mean `duckdb`?" : "Use `engine: duckdb`.",
+    tg_spec_fail(r, node, TG_E_TIDEGATE_INVALID_SPEC_VALUE,
+                 nearest.len ? "Did you mean `duckdb`?" : "Use `engine: duckdb`.",
                  "engine `%.*s` is not known", TG_SARG(name));
 }
 
@@ -56,7 +66,10 @@ static void read_timezone(tg_spec_reader *r, const tg_yaml_node *node)
     }
 }
 
-/* "4GB", "512 MiB": what the engine understands; checked here so that a misspelling shows before anything runs. */
+/*
+ * "4GB", "512 MiB": what the engine understands; checked here so that a misspelling shows before
+ * anything runs.
+ */
 static void read_memory_limit(tg_spec_reader *r, const tg_yaml_node *node)
 {
     static const char *const units[] = {"KB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB"};
@@ -65,7 +78,8 @@ static void read_memory_limit(tg_spec_reader *r, const tg_yaml_node *node)
         return;
     }
     size_t digits = 0;
-    while (digits < text.len && ((text.ptr[digits] >= '0' && text.ptr[digits] <= '9') || text.ptr[digits] == '.')) {
+    while (digits < text.len &&
+           ((text.ptr[digits] >= '0' && text.ptr[digits] <= '9') || text.ptr[digits] == '.')) {
         digits++;
     }
     double amount;
@@ -76,8 +90,10 @@ static void read_memory_limit(tg_spec_reader *r, const tg_yaml_node *node)
         is_unit = is_unit || tg_str_ieq(unit, tg_str_from(units[i]));
     }
     if (!is_valid || !is_unit) {
-        tg_spec_fail(r, node, TG_E_TIDEGATE_INVALID_SPEC_VALUE, "Write it as `4GB` or `512MB`.",
-                     "field `tidegate.memory_limit` of the pipeline spec is not an amount of memory: `%.*s`", TG_SARG(text));
+        tg_spec_fail(
+            r, node, TG_E_TIDEGATE_INVALID_SPEC_VALUE, "Write it as `4GB` or `512MB`.",
+            "field `tidegate.memory_limit` of the pipeline spec is not an amount of memory: `%.*s`",
+            TG_SARG(text));
         return;
     }
     r->spec->memory_limit = text;
@@ -92,26 +108,32 @@ static bool read_format(tg_spec_reader *r, const tg_yaml_node *node, tg_table_fo
     }
     if (!tg_catalog_format(word, out)) {
         tg_str nearest = tg_str_nearest(word, formats, sizeof(formats) / sizeof(*formats));
-        const char *hint = nearest.len ? tg_arena_printf(r->arena, "Did you mean `%.*s`?", TG_SARG(nearest))
-                                       : "Formats are delta, parquet, csv and json.";
-        tg_spec_fail(r, node, TG_E_TIDEGATE_INVALID_SPEC_VALUE, hint, "table format `%.*s` is not known", TG_SARG(word));
+        const char *hint = nearest.len
+                               ? tg_arena_printf(r->arena, "Did you mean `%.*s`?", TG_SARG(nearest))
+                               : "Formats are delta, parquet, csv and json.";
+        tg_spec_fail(r, node, TG_E_TIDEGATE_INVALID_SPEC_VALUE, hint,
+                     "table format `%.*s` is not known", TG_SARG(word));
         return false;
     }
     return true;
 }
 
-static bool read_table(tg_spec_reader *r, const tg_yaml_node *name, const tg_yaml_node *node, tg_mapped_table *out)
+static bool read_table(tg_spec_reader *r, const tg_yaml_node *name, const tg_yaml_node *node,
+                       tg_mapped_table *out)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
     tg_name parsed;
     if (tg_sql_parse_name(name->text, r->arena, &parsed, &err) != TG_OK || parsed.count > 3) {
-        tg_spec_fail(r, name, TG_E_TIDEGATE_INVALID_SPEC_VALUE, "Names have one to three parts; others need backticks.",
+        tg_spec_fail(r, name, TG_E_TIDEGATE_INVALID_SPEC_VALUE,
+                     "Names have one to three parts; others need backticks.",
                      "`%.*s` in field `tidegate.tables` is not a table name", TG_SARG(name->text));
         return false;
     }
     if (node->kind != TG_YAML_MAP) {
-        tg_spec_fail(r, node, TG_E_PIPELINE_SPEC_FIELD_NOT_DICT, "Write `{ path: FOLDER, format: delta }`.",
-                     "table `%.*s` in field `tidegate.tables` must be a map, not %s", TG_SARG(name->text), tg_yaml_describe(node));
+        tg_spec_fail(r, node, TG_E_PIPELINE_SPEC_FIELD_NOT_DICT,
+                     "Write `{ path: FOLDER, format: delta }`.",
+                     "table `%.*s` in field `tidegate.tables` must be a map, not %s",
+                     TG_SARG(name->text), tg_yaml_describe(node));
         return false;
     }
     for (size_t i = 0; i < node->count; i++) {
@@ -122,8 +144,8 @@ static bool read_table(tg_spec_reader *r, const tg_yaml_node *name, const tg_yam
     *out = (tg_mapped_table){.name = name->text, .format = TG_FORMAT_DELTA};
     const tg_yaml_node *path = tg_yaml_get(node, "path");
     if (!path) {
-        tg_spec_fail(r, name, TG_E_PIPELINE_SPEC_MISSING_REQUIRED_FIELD, NULL, "table `%.*s` in field `tidegate.tables` lacks `path`",
-                     TG_SARG(name->text));
+        tg_spec_fail(r, name, TG_E_PIPELINE_SPEC_MISSING_REQUIRED_FIELD, NULL,
+                     "table `%.*s` in field `tidegate.tables` lacks `path`", TG_SARG(name->text));
         return false;
     }
     const tg_yaml_node *format = tg_yaml_get(node, "format");
@@ -139,8 +161,8 @@ static bool read_table(tg_spec_reader *r, const tg_yaml_node *name, const tg_yam
 static void read_tables(tg_spec_reader *r, const tg_yaml_node *node)
 {
     if (node->kind != TG_YAML_MAP) {
-        tg_spec_fail(r, node, TG_E_PIPELINE_SPEC_FIELD_NOT_DICT, NULL, "field `tidegate.tables` must be a map, not %s",
-                     tg_yaml_describe(node));
+        tg_spec_fail(r, node, TG_E_PIPELINE_SPEC_FIELD_NOT_DICT, NULL,
+                     "field `tidegate.tables` must be a map, not %s", tg_yaml_describe(node));
         return;
     }
     tg_mapped_table *tables = TG_NEW_ARRAY(r->arena, tg_mapped_table, node->count);
@@ -172,8 +194,9 @@ static void read_key(tg_spec_reader *r, const tg_yaml_node *key, const tg_yaml_n
         read_count(r, "max_parallel_flows", value, &spec->max_parallel_flows);
     } else if (tg_str_eq(key->text, TG_S("strict_compat"))) {
         if (!tg_yaml_bool(value, &spec->strict_compat)) {
-            tg_spec_fail(r, value, TG_E_TIDEGATE_INVALID_SPEC_VALUE, NULL,
-                         "field `tidegate.strict_compat` of the pipeline spec must be true or false");
+            tg_spec_fail(
+                r, value, TG_E_TIDEGATE_INVALID_SPEC_VALUE, NULL,
+                "field `tidegate.strict_compat` of the pipeline spec must be true or false");
         }
     } else if (tg_str_eq(key->text, TG_S("tables"))) {
         read_tables(r, value);
@@ -189,7 +212,8 @@ void tg_spec_read_tidegate(tg_spec_reader *r, const tg_yaml_node *node)
         return; /* the key alone: all defaults */
     }
     if (node->kind != TG_YAML_MAP) {
-        tg_spec_fail(r, node, TG_E_PIPELINE_SPEC_FIELD_NOT_DICT, NULL, "field `tidegate` of the pipeline spec must be a map, not %s",
+        tg_spec_fail(r, node, TG_E_PIPELINE_SPEC_FIELD_NOT_DICT, NULL,
+                     "field `tidegate` of the pipeline spec must be a map, not %s",
                      tg_yaml_describe(node));
         return;
     }

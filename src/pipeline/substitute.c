@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Substitution is textual and comes before parsing, as in Spark: a value may be a name, a literal or a piece of an expression.
- * A value is not looked through again. The scanner knows comments and quotes only as far as needed to leave comments alone.
+ * Substitution is textual and comes before parsing, as in Spark: a value may be a name, a literal
+ * or a piece of an expression. A value is not looked through again. The scanner knows comments and
+ * quotes only as far as needed to leave comments alone.
  */
 #include "pipeline/substitute.h"
 
@@ -108,12 +109,14 @@ static void learn_set(substitution *s, tg_str statement)
 {
     size_t start = 0, behind;
     while ((behind = skip_comment(statement, start, statement.len)) > start ||
-           (start < statement.len && strchr(" \t\r\n", statement.ptr[start]) && (behind = start + 1))) {
+           (start < statement.len && strchr(" \t\r\n", statement.ptr[start]) &&
+            (behind = start + 1))) {
         start = behind;
     }
     tg_str trimmed = tg_str_sub(statement, start, statement.len);
     tg_stmt *stmt;
-    if (tg_str_istarts(trimmed, TG_S("set")) && tg_sql_parse_statement(trimmed, s->arena, &stmt, NULL) == TG_OK &&
+    if (tg_str_istarts(trimmed, TG_S("set")) &&
+        tg_sql_parse_statement(trimmed, s->arena, &stmt, NULL) == TG_OK &&
         stmt->kind == TG_STMT_SET && stmt->key.len) {
         put_value(s, stmt->key, stmt->value);
     }
@@ -135,8 +138,9 @@ static tg_str substitute_all(substitution *s)
     return tg_buf_take(&s->out, s->arena);
 }
 
-tg_code tg_substitute(tg_str text, const char *file, const tg_property *configuration, size_t configuration_count, tg_arena *arena,
-                      tg_str *out_text, tg_diags *diags)
+tg_code tg_substitute(tg_str text, const char *file, const tg_property *configuration,
+                      size_t configuration_count, tg_arena *arena, tg_str *out_text,
+                      tg_diags *diags)
 {
     if (tg_str_find(text, TG_S("${"), 0) == SIZE_MAX) {
         *out_text = text;

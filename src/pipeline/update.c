@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One update: clock and zone, selection, pins, analysis of all selected flows, then the flows one after the other in the graph's
- * order. Nothing is written before the analysis of everything has succeeded, but for the storage folder and the event log.
+ * One update: clock and zone, selection, pins, analysis of all selected flows, then the flows one
+ * after the other in the graph's order. Nothing is written before the analysis of everything has
+ * succeeded, but for the storage folder and the event log.
  */
 #include "pipeline/update_int.h"
 
@@ -16,7 +17,7 @@ int64_t tg_update_elapsed_ms(const tg_update *u, int64_t since_ns)
     return (u->context->env->monotonic_ns(u->context->env->self) - since_ns) / 1000000;
 }
 
-/* ---- setting up ----------------------------------------------------------------------------------------------------- */
+/* ---- setting up ------------------------------------------------------------------------------ */
 
 static tg_code set_clock(tg_update *u, tg_error *err)
 {
@@ -24,7 +25,8 @@ static tg_code set_clock(tg_update *u, tg_error *err)
     TG_TRY_CTX(tg_zone_load(zone, u->arena, &u->zone, err), err, "in --timezone");
     u->now_us = u->context->env->now_us(u->context->env->self);
     if (u->options->now.len) {
-        TG_TRY_CTX(tg_clock_parse(u->options->now, u->zone, u->arena, &u->now_us, err), err, "in --now");
+        TG_TRY_CTX(tg_clock_parse(u->options->now, u->zone, u->arena, &u->now_us, err), err,
+                   "in --now");
     }
     u->result->now_us = u->now_us;
     u->result->zone_name = tg_zone_name(u->zone);
@@ -39,14 +41,15 @@ static tg_code open_log(tg_update *u, tg_error *err)
     char update_id[37];
     context->env->uuid(context->env->self, update_id);
     u->result->update_id = tg_str_copy(u->arena, tg_str_from(update_id));
-    TG_TRY(tg_spec_pipeline_id(spec, context->fs, context->env, writes, u->arena, &u->result->pipeline_id, err));
+    TG_TRY(tg_spec_pipeline_id(spec, context->fs, context->env, writes, u->arena,
+                               &u->result->pipeline_id, err));
     const tg_event_origin origin = {.pipeline_id = u->result->pipeline_id,
                                     .pipeline_name = spec->name,
                                     .update_id = u->result->update_id,
                                     .catalog_name = spec->catalog,
                                     .schema_name = spec->schema};
-    TG_TRY(tg_eventlog_open(context->fs, context->env, writes ? spec->storage : (tg_str){0}, &origin, u->options->sink, u->arena,
-                            &u->log, err));
+    TG_TRY(tg_eventlog_open(context->fs, context->env, writes ? spec->storage : (tg_str){0},
+                            &origin, u->options->sink, u->arena, &u->log, err));
     u->result->event_path = tg_eventlog_path(u->log);
     return TG_OK;
 }
@@ -81,7 +84,7 @@ static void announce_flows(tg_update *u)
     }
 }
 
-/* ---- phases --------------------------------------------------------------------------------------------------------- */
+/* ---- phases ---------------------------------------------------------------------------------- */
 
 static void analyse(tg_update *u)
 {
@@ -147,7 +150,9 @@ static void finish(tg_update *u)
         is_stopped = is_stopped || result->status == TG_FLOW_STOPPED;
         first = first ? first : result->error;
     }
-    tg_update_state state = u->result->failed_count ? TG_UPDATE_FAILED : is_stopped ? TG_UPDATE_CANCELED : TG_UPDATE_COMPLETED;
+    tg_update_state state = u->result->failed_count ? TG_UPDATE_FAILED
+                            : is_stopped            ? TG_UPDATE_CANCELED
+                                                    : TG_UPDATE_COMPLETED;
     u->result->duration_ms = tg_update_elapsed_ms(u, u->started_ns);
     tg_update_event_state(u, state, state == TG_UPDATE_FAILED ? first : NULL);
 }
@@ -184,7 +189,8 @@ static tg_code run_phases(tg_update *u)
     return TG_OK;
 }
 
-tg_code tg_update_run(const tg_update_context *context, const tg_graph *graph, const tg_update_options *options, tg_arena *arena,
+tg_code tg_update_run(const tg_update_context *context, const tg_graph *graph,
+                      const tg_update_options *options, tg_arena *arena,
                       tg_update_result *out_result, tg_diags *diags)
 {
     *out_result = (tg_update_result){.pipeline_name = graph->spec->name,

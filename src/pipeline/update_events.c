@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an update tells while it runs: events in the vendor's words (reference/databricks-semantics.md 5, anchors.md 3.6). */
+/*
+ * What an update tells while it runs: events in the vendor's words (reference/databricks-
+ * semantics.md 5, anchors.md 3.6).
+ */
 #include "pipeline/update_int.h"
 
 enum { SHORT_ID_LEN = 6 };
@@ -18,7 +21,7 @@ void tg_update_flush(tg_update *u)
     }
 }
 
-/* ---- the update ----------------------------------------------------------------------------------------------------- */
+/* ---- the update ------------------------------------------------------------------------------ */
 
 static void add_strings(tg_json_out *out, const char *key, const tg_str *items, size_t count)
 {
@@ -62,7 +65,9 @@ static void emit_create_update(tg_update *u, const char *cause)
     tg_json_end_object(&out);
     tg_json_end_object(&out);
     tg_str id = tg_str_sub(u->result->update_id, 0, SHORT_ID_LEN);
-    tg_event event = {.type = TG_EVENT_CREATE_UPDATE, .message = tg_str_printf(u->arena, "Update %.*s started by %s.", TG_SARG(id), cause)};
+    tg_event event = {
+        .type = TG_EVENT_CREATE_UPDATE,
+        .message = tg_str_printf(u->arena, "Update %.*s started by %s.", TG_SARG(id), cause)};
     emit(u, &event, &details);
 }
 
@@ -79,8 +84,8 @@ static void emit_user_action(tg_update *u)
     tg_json_end_object(&out);
     tg_str user = u->options->user_name.len ? u->options->user_name : TG_S("a user");
     tg_event event = {.type = TG_EVENT_USER_ACTION,
-                      .message = tg_str_printf(u->arena, "%.*s started an update of pipeline %.*s.", TG_SARG(user),
-                                               TG_SARG(u->graph->spec->name))};
+                      .message = tg_str_printf(u->arena, "%.*s started an update of pipeline %.*s.",
+                                               TG_SARG(user), TG_SARG(u->graph->spec->name))};
     emit(u, &event, &details);
 }
 
@@ -112,8 +117,9 @@ void tg_update_event_state(tg_update *u, tg_update_state state, const tg_error *
     tg_json_end_object(&out);
     /* The cause stands in the message too: "the update failed" alone sends people looking. */
     tg_str id = tg_str_sub(u->result->update_id, 0, SHORT_ID_LEN);
-    tg_str message = error ? tg_str_printf(u->arena, "Update %.*s is %s: %s.", TG_SARG(id), name, error->message)
-                           : tg_str_printf(u->arena, "Update %.*s is %s.", TG_SARG(id), name);
+    tg_str message =
+        error ? tg_str_printf(u->arena, "Update %.*s is %s: %s.", TG_SARG(id), name, error->message)
+              : tg_str_printf(u->arena, "Update %.*s is %s.", TG_SARG(id), name);
     tg_event event = {.type = TG_EVENT_UPDATE_PROGRESS,
                       .level = state == TG_UPDATE_FAILED ? TG_LEVEL_ERROR : TG_LEVEL_INFO,
                       .message = message,
@@ -122,7 +128,7 @@ void tg_update_event_state(tg_update *u, tg_update_state state, const tg_error *
     emit(u, &event, &details);
 }
 
-/* ---- definitions ---------------------------------------------------------------------------------------------------- */
+/* ---- definitions ----------------------------------------------------------------------------- */
 
 static void emit_dataset(tg_update *u, const tg_dataset *dataset)
 {
@@ -138,7 +144,8 @@ static void emit_dataset(tg_update *u, const tg_dataset *dataset)
     tg_json_end_object(&out);
     tg_event event = {.type = TG_EVENT_DATASET_DEFINITION,
                       .dataset_name = dataset->full_name,
-                      .message = tg_str_printf(u->arena, "Dataset '%.*s' defined as a %s.", TG_SARG(dataset->full_name),
+                      .message = tg_str_printf(u->arena, "Dataset '%.*s' defined as a %s.",
+                                               TG_SARG(dataset->full_name),
                                                tg_dataset_kind_name(dataset->kind))};
     emit(u, &event, &details);
 }
@@ -155,7 +162,8 @@ static void emit_flow_definition(tg_update *u, const tg_flow *flow)
         const tg_input *input = &flow->inputs[i];
         tg_json_object(&out);
         tg_json_kstr(&out, "name",
-                     input->dataset ? input->dataset->full_name : u->graph->externals[input->external].location.full_name);
+                     input->dataset ? input->dataset->full_name
+                                    : u->graph->externals[input->external].location.full_name);
         tg_json_end_object(&out);
     }
     tg_json_end_array(&out);
@@ -171,7 +179,8 @@ static void emit_flow_definition(tg_update *u, const tg_flow *flow)
     tg_event event = {.type = TG_EVENT_FLOW_DEFINITION,
                       .flow_name = flow->event_name,
                       .dataset_name = flow->dataset->full_name,
-                      .message = tg_str_printf(u->arena, "Flow '%.*s' defined as %s.", TG_SARG(flow->event_name),
+                      .message = tg_str_printf(u->arena, "Flow '%.*s' defined as %s.",
+                                               TG_SARG(flow->event_name),
                                                tg_flow_kind_event_name(flow->kind))};
     emit(u, &event, &details);
 }
@@ -186,12 +195,13 @@ void tg_update_event_definitions(tg_update *u)
     }
 }
 
-/* ---- planning ------------------------------------------------------------------------------------------------------- */
+/* ---- planning -------------------------------------------------------------------------------- */
 
 /* The pipeline page of the vendor knows one coarse code where its event log knows three. */
 static bool has_legacy_type(const char *issue_type)
 {
-    return strcmp(issue_type, "STALE_TARGET_DATA_IN_WINDOW") == 0 || strcmp(issue_type, "CANNOT_PUSH_PREDICATE") == 0 ||
+    return strcmp(issue_type, "STALE_TARGET_DATA_IN_WINDOW") == 0 ||
+           strcmp(issue_type, "CANNOT_PUSH_PREDICATE") == 0 ||
            strcmp(issue_type, "REPLACE_WHERE_BACKFILL") == 0;
 }
 
@@ -206,7 +216,10 @@ static void add_issues(tg_json_out *out, const tg_flow_result *result)
         tg_json_kbool(out, "prevent_incrementalization", true);
         if (issue->sub_type) {
             bool is_random = strcmp(issue->issue_type, "PLAN_NOT_DETERMINISTIC") == 0;
-            tg_json_kstrz(out, is_random ? "plan_not_deterministic_sub_type" : "plan_not_incrementalizable_sub_type", issue->sub_type);
+            tg_json_kstrz(out,
+                          is_random ? "plan_not_deterministic_sub_type"
+                                    : "plan_not_incrementalizable_sub_type",
+                          issue->sub_type);
         }
         if (has_legacy_type(issue->issue_type)) {
             tg_json_kstrz(out, "legacy_issue_type", "UNSUPPORTED_REPLACE_WHERE_PREDICATE");
@@ -219,10 +232,12 @@ static void add_issues(tg_json_out *out, const tg_flow_result *result)
     tg_json_end_array(out);
 }
 
-static void add_technique(tg_update *u, tg_json_out *out, const char *technique, bool is_chosen, const tg_flow_result *result)
+static void add_technique(tg_update *u, tg_json_out *out, const char *technique, bool is_chosen,
+                          const tg_flow_result *result)
 {
     tg_json_object(out);
-    tg_json_kstr(out, "maintenance_type", tg_str_printf(u->arena, "MAINTENANCE_TYPE_%s", technique));
+    tg_json_kstr(out, "maintenance_type",
+                 tg_str_printf(u->arena, "MAINTENANCE_TYPE_%s", technique));
     tg_json_kbool(out, "is_applicable", true);
     tg_json_kbool(out, "is_chosen", is_chosen);
     if (is_chosen) {
@@ -243,7 +258,10 @@ void tg_update_event_planning(tg_update *u, tg_flow_run *run)
     tg_json_array(&out);
     add_technique(u, &out, result->technique, true, result);
     if (is_no_op) { /* computing all anew is always a candidate */
-        add_technique(u, &out, run->flow->kind == TG_FLOW_COMPLETE ? "COMPLETE_RECOMPUTE" : "COMPLETE_REPLACE_WHERE", false, result);
+        add_technique(u, &out,
+                      run->flow->kind == TG_FLOW_COMPLETE ? "COMPLETE_RECOMPUTE"
+                                                          : "COMPLETE_REPLACE_WHERE",
+                      false, result);
     }
     tg_json_end_array(&out);
     tg_json_keyz(&out, "source_table_information");
@@ -272,24 +290,28 @@ void tg_update_event_planning(tg_update *u, tg_flow_run *run)
     tg_event event = {.type = TG_EVENT_PLANNING_INFORMATION,
                       .flow_name = run->flow->event_name,
                       .dataset_name = run->flow->dataset->full_name,
-                      .message = tg_str_printf(u->arena, "Flow '%.*s' has been planned to be executed as %s.",
+                      .message = tg_str_printf(u->arena,
+                                               "Flow '%.*s' has been planned to be executed as %s.",
                                                TG_SARG(run->flow->event_name), result->technique)};
     emit(u, &event, &details);
 }
 
-/* ---- flows ---------------------------------------------------------------------------------------------------------- */
+/* ---- flows ----------------------------------------------------------------------------------- */
 
-static tg_str flow_message(tg_update *u, const tg_flow_run *run, tg_flow_status status, const tg_error *error)
+static tg_str flow_message(tg_update *u, const tg_flow_run *run, tg_flow_status status,
+                           const tg_error *error)
 {
     tg_str name = run->flow->event_name;
     switch (status) {
     case TG_FLOW_COMPLETED:
         return tg_str_printf(u->arena, "Flow %.*s has COMPLETED.", TG_SARG(name));
     case TG_FLOW_FAILED:
-        return error ? tg_str_printf(u->arena, "Flow '%.*s' has FAILED: %s.", TG_SARG(name), error->message)
+        return error ? tg_str_printf(u->arena, "Flow '%.*s' has FAILED: %s.", TG_SARG(name),
+                                     error->message)
                      : tg_str_printf(u->arena, "Flow '%.*s' has FAILED.", TG_SARG(name));
     case TG_FLOW_SKIPPED:
-        return tg_str_printf(u->arena, "Flow '%.*s' SKIPPED due to upstream failure(s).", TG_SARG(name));
+        return tg_str_printf(u->arena, "Flow '%.*s' SKIPPED due to upstream failure(s).",
+                             TG_SARG(name));
     case TG_FLOW_STOPPED:
         return tg_str_printf(u->arena, "Flow '%.*s' has STOPPED.", TG_SARG(name));
     case TG_FLOW_EXCLUDED:
@@ -336,10 +358,12 @@ static tg_str flow_id(tg_update *u, const tg_flow_run *run)
     }
     tg_digest digest = tg_digest_of(tg_flow_app_id(u->arena, table, run->flow->full_name));
     tg_str hex = tg_digest_text(u->arena, digest);
-    return tg_str_printf(u->arena, "%.8s-%.4s-%.4s-%.4s-%.12s", hex.ptr, hex.ptr + 8, hex.ptr + 12, hex.ptr + 16, hex.ptr + 20);
+    return tg_str_printf(u->arena, "%.8s-%.4s-%.4s-%.4s-%.12s", hex.ptr, hex.ptr + 8, hex.ptr + 12,
+                         hex.ptr + 16, hex.ptr + 20);
 }
 
-void tg_update_event_flow(tg_update *u, tg_flow_run *run, tg_flow_status status, const tg_error *error)
+void tg_update_event_flow(tg_update *u, tg_flow_run *run, tg_flow_status status,
+                          const tg_error *error)
 {
     run->result->status = status;
     tg_auto_buf tg_buf details = TG_BUF_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared by the files that run an update: update.c (phases), selection.c (--refresh), sources.c (pins and names), flow.c (one
- * refresh), update_events.c (what is told).
+ * Shared by the files that run an update: update.c (phases), selection.c (--refresh), sources.c
+ * (pins and names), flow.c (one refresh), update_events.c (what is told).
  */
 #ifndef TG_PIPELINE_UPDATE_INT_H
 #define TG_PIPELINE_UPDATE_INT_H
@@ -11,17 +11,18 @@
 /* A table as this update reads it. */
 typedef struct tg_source {
     bool is_pinned;
-    tg_pin pin;              /* pin.table is set once somebody bound a query over it */
-    tg_code failure;         /* why it could not be pinned: reported once */
+    tg_pin pin;      /* pin.table is set once somebody bound a query over it */
+    tg_code failure; /* why it could not be pinned: reported once */
 } tg_source;
 
 /* A table that a flow of this pipeline writes. */
 typedef struct tg_target {
     bool has_facts;
-    tg_table_facts facts;    /* when the update started, or before the newest attempt */
-    tg_source as_source;     /* what readers see: start version, or the commit of this update */
-    bool will_change;        /* analysis: its flow has something to do; readers are planned again when it is done */
-    tg_schema forecast;      /* its schema then */
+    tg_table_facts facts; /* when the update started, or before the newest attempt */
+    tg_source as_source;  /* what readers see: start version, or the commit of this update */
+    bool
+        will_change; /* analysis: its flow has something to do; readers are planned again when it is done */
+    tg_schema forecast; /* its schema then */
 } tg_target;
 
 typedef struct tg_flow_run {
@@ -29,9 +30,9 @@ typedef struct tg_flow_run {
     tg_target *target;
     bool is_selected;
     tg_refresh_input input;
-    bool has_plan;           /* plan holds for the pins of its input */
+    bool has_plan; /* plan holds for the pins of its input */
     tg_refresh_plan plan;
-    tg_bound_query query;    /* when it was bound */
+    tg_bound_query query; /* when it was bound */
     bool is_bound;
     tg_flow_result *result;
     int64_t started_ns;
@@ -49,11 +50,11 @@ typedef struct tg_update {
     const tg_zone *zone;
     int64_t now_us;
     tg_catalog catalog;
-    tg_source *externals;    /* as graph->externals */
-    tg_target *targets;      /* as graph->datasets */
-    tg_flow_run *runs;       /* as graph->flows */
+    tg_source *externals; /* as graph->externals */
+    tg_target *targets;   /* as graph->datasets */
+    tg_flow_run *runs;    /* as graph->flows */
     int64_t started_ns;
-    bool is_analysing;       /* tables that will change stand with their forecast schema */
+    bool is_analysing; /* tables that will change stand with their forecast schema */
 } tg_update;
 
 /* Adds an error, located in file where it has a span. */
@@ -71,15 +72,22 @@ void tg_update_pin_externals(tg_update *u);
 TG_CHECKED tg_code tg_update_load_target(tg_update *u, const tg_dataset *dataset, tg_error *err);
 /* The table of a target after a commit of this update: readers see that version. */
 void tg_update_target_changed(tg_target *target, int64_t version);
-/* All pins of a flow, distinct; tables that do not exist yet (analysis) have version -1 and no digest. */
+/*
+ * All pins of a flow, distinct; tables that do not exist yet (analysis) have version -1 and no
+ * digest.
+ */
 TG_CHECKED tg_code tg_update_collect_pins(tg_update *u, tg_flow_run *run, tg_error *err);
 /* Resolves names in the queries of the graph; self is the tg_update. */
-tg_code tg_update_resolve(void *self, const tg_relation *relation, tg_arena *arena, tg_resolved *out, tg_error *err);
+tg_code tg_update_resolve(void *self, const tg_relation *relation, tg_arena *arena,
+                          tg_resolved *out, tg_error *err);
 
 /* ---- flow.c ---- */
 /* Facts, ownership, quick plan, else binding and the plan. Touches nothing. Errors go to diags. */
 void tg_flow_analyse(tg_update *u, tg_flow_run *run);
-/* Runs a selected flow whose upstream is done. The result tells how it ended; errors stay with the flow. */
+/*
+ * Runs a selected flow whose upstream is done. The result tells how it ended; errors stay with the
+ * flow.
+ */
 void tg_flow_refresh(tg_update *u, tg_flow_run *run);
 
 /* ---- update_events.c ---- */
@@ -87,9 +95,13 @@ void tg_update_event_start(tg_update *u);
 void tg_update_event_definitions(tg_update *u);
 void tg_update_event_state(tg_update *u, tg_update_state state, const tg_error *error);
 /* The flow's status changes; error for FAILED. */
-void tg_update_event_flow(tg_update *u, tg_flow_run *run, tg_flow_status status, const tg_error *error);
+void tg_update_event_flow(tg_update *u, tg_flow_run *run, tg_flow_status status,
+                          const tg_error *error);
 void tg_update_event_planning(tg_update *u, tg_flow_run *run);
-/* A problem with the event file stops nothing: rows are worth more than their log. It becomes a warning, once. */
+/*
+ * A problem with the event file stops nothing: rows are worth more than their log. It becomes a
+ * warning, once.
+ */
 void tg_update_flush(tg_update *u);
 
 #endif

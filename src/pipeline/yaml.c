@@ -54,13 +54,15 @@ static tg_code next_event(reader *r, yaml_event_t *event)
         return TG_OK;
     }
     tg_auto_error tg_error err = TG_ERROR_INIT;
-    (void)TG_ERR(&err, TIDEGATE_INVALID_YAML, "not valid YAML: %s", r->parser.problem ? r->parser.problem : "unknown problem");
+    (void)TG_ERR(&err, TIDEGATE_INVALID_YAML, "not valid YAML: %s",
+                 r->parser.problem ? r->parser.problem : "unknown problem");
     if (r->parser.context) {
         (void)tg_error_detail(&err, "It was met %s.", r->parser.context);
     }
     size_t at = r->parser.problem_mark.index;
     if (r->parser.error == YAML_READER_ERROR) {
-        at = tg_utf8_count(tg_str_sub(r->text, 0, r->parser.problem_offset)); /* its mark is not set */
+        at = tg_utf8_count(
+            tg_str_sub(r->text, 0, r->parser.problem_offset)); /* its mark is not set */
     }
     return add_error(r, &err, at, at + 1);
 }
@@ -89,8 +91,9 @@ static bool tagged_type(const char *tag, tg_yaml_type *out)
     static const struct {
         const char *name;
         tg_yaml_type type;
-    } tags[] = {{"str", TG_YAML_STRING}, {"null", TG_YAML_NULL},   {"bool", TG_YAML_BOOL},
-                {"int", TG_YAML_INT},    {"float", TG_YAML_FLOAT}, {"timestamp", TG_YAML_TIMESTAMP}};
+    } tags[] = {{"str", TG_YAML_STRING},  {"null", TG_YAML_NULL},
+                {"bool", TG_YAML_BOOL},   {"int", TG_YAML_INT},
+                {"float", TG_YAML_FLOAT}, {"timestamp", TG_YAML_TIMESTAMP}};
     if (strncmp(tag, core_tag_prefix, sizeof(core_tag_prefix) - 1) != 0) {
         return false;
     }
@@ -111,7 +114,8 @@ static tg_code read_scalar(reader *r, const yaml_event_t *event, tg_yaml_node **
     const char *tag = (const char *)event->data.scalar.tag;
     tg_yaml_type plain = tg_yaml_plain_type(node->text);
     if (tag && strcmp(tag, "!") != 0) {
-        if (!tagged_type(tag, &node->type) || (node->type != TG_YAML_STRING && node->type != plain)) {
+        if (!tagged_type(tag, &node->type) ||
+            (node->type != TG_YAML_STRING && node->type != plain)) {
             return refuse(r, event, "this YAML tag is not supported here");
         }
     } else {
@@ -124,7 +128,8 @@ static tg_code read_scalar(reader *r, const yaml_event_t *event, tg_yaml_node **
 
 static tg_code read_node(reader *r, const yaml_event_t *event, int depth, tg_yaml_node **out);
 
-static tg_code read_next(reader *r, yaml_event_type_t end, int depth, tg_yaml_node **out, size_t *out_end)
+static tg_code read_next(reader *r, yaml_event_type_t end, int depth, tg_yaml_node **out,
+                         size_t *out_end)
 {
     yaml_event_t event;
     TG_TRY(next_event(r, &event));
@@ -156,7 +161,8 @@ static tg_code read_list(reader *r, const yaml_event_t *event, int depth, tg_yam
 static void warn_duplicate(reader *r, const tg_yaml_node *key)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
-    (void)TG_ERR(&err, TIDEGATE_INVALID_YAML, "key `%.*s` is given twice; the last one counts", TG_SARG(key->text));
+    (void)TG_ERR(&err, TIDEGATE_INVALID_YAML, "key `%.*s` is given twice; the last one counts",
+                 TG_SARG(key->text));
     tg_yaml_locate(&err, r->file, r->text, key);
     tg_diags_add_warning(r->diags, &err);
 }
@@ -178,7 +184,8 @@ static tg_code read_map(reader *r, const yaml_event_t *event, int depth, tg_yaml
         TG_TRY(read_next(r, YAML_NO_EVENT, depth, &value, &ignored));
         if (key->kind != TG_YAML_SCALAR) {
             tg_auto_error tg_error err = TG_ERROR_INIT;
-            (void)TG_ERR(&err, TIDEGATE_INVALID_YAML, "a key of a map is %s", tg_yaml_describe(key));
+            (void)TG_ERR(&err, TIDEGATE_INVALID_YAML, "a key of a map is %s",
+                         tg_yaml_describe(key));
             return add_error(r, &err, key->start, key->end);
         }
         size_t *index = tg_map_get(&seen, key->text);
@@ -205,7 +212,8 @@ static tg_code read_node(reader *r, const yaml_event_t *event, int depth, tg_yam
 {
     if (depth >= TG_LIMIT_YAML_DEPTH) {
         tg_auto_error tg_error err = TG_ERROR_INIT;
-        (void)TG_ERR(&err, TIDEGATE_LIMIT_EXCEEDED, "YAML is nested deeper than %d levels", TG_LIMIT_YAML_DEPTH);
+        (void)TG_ERR(&err, TIDEGATE_LIMIT_EXCEEDED, "YAML is nested deeper than %d levels",
+                     TG_LIMIT_YAML_DEPTH);
         return add_error(r, &err, event->start_mark.index, event->end_mark.index);
     }
     switch (event->type) {
@@ -232,8 +240,8 @@ static tg_code read_document(reader *r, tg_yaml_node **out)
         tg_code code = TG_OK;
         if (type == YAML_DOCUMENT_START_EVENT && *out) {
             code = refuse(r, &event, "the file has a second YAML document");
-        } else if (type != YAML_STREAM_START_EVENT && type != YAML_DOCUMENT_START_EVENT && type != YAML_DOCUMENT_END_EVENT &&
-                   type != YAML_STREAM_END_EVENT) {
+        } else if (type != YAML_STREAM_START_EVENT && type != YAML_DOCUMENT_START_EVENT &&
+                   type != YAML_DOCUMENT_END_EVENT && type != YAML_STREAM_END_EVENT) {
             code = read_node(r, &event, 0, out);
         }
         yaml_event_delete(&event);
@@ -248,9 +256,11 @@ static tg_code check_text(reader *r)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
     if (r->text.len > TG_LIMIT_YAML_BYTES) {
-        (void)TG_ERR(&err, TIDEGATE_LIMIT_EXCEEDED, "%s is larger than %d bytes", r->file, TG_LIMIT_YAML_BYTES);
+        (void)TG_ERR(&err, TIDEGATE_LIMIT_EXCEEDED, "%s is larger than %d bytes", r->file,
+                     TG_LIMIT_YAML_BYTES);
     } else if (tg_utf8_valid_len(r->text) < r->text.len) {
-        (void)TG_ERR(&err, TIDEGATE_INVALID_YAML, "%s is not valid UTF-8 (byte %zu)", r->file, tg_utf8_valid_len(r->text) + 1);
+        (void)TG_ERR(&err, TIDEGATE_INVALID_YAML, "%s is not valid UTF-8 (byte %zu)", r->file,
+                     tg_utf8_valid_len(r->text) + 1);
     } else {
         return TG_OK;
     }
@@ -259,7 +269,8 @@ static tg_code check_text(reader *r)
     return code;
 }
 
-tg_code tg_yaml_parse(tg_str text, const char *file, tg_arena *arena, tg_yaml_node **out_root, tg_diags *diags)
+tg_code tg_yaml_parse(tg_str text, const char *file, tg_arena *arena, tg_yaml_node **out_root,
+                      tg_diags *diags)
 {
     if (tg_str_starts(text, TG_S("\xEF\xBB\xBF"))) {
         text = tg_str_sub(text, 3, text.len);

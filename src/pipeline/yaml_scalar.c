@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types of plain scalars in YAML 1.1, as PyYAML's resolver decides them (yaml/resolver.py: its regular expressions by hand). */
+/*
+ * The types of plain scalars in YAML 1.1, as PyYAML's resolver decides them (yaml/resolver.py: its
+ * regular expressions by hand).
+ */
 #include "pipeline/yaml_int.h"
 
 static bool is_one_of(tg_str s, const char *const *words, size_t count)
@@ -14,8 +17,9 @@ static bool is_one_of(tg_str s, const char *const *words, size_t count)
 
 static bool is_bool(tg_str s)
 {
-    static const char *const words[] = {"yes",  "Yes",  "YES",   "no",    "No",    "NO", "true", "True", "TRUE",
-                                        "false", "False", "FALSE", "on",    "On",    "ON", "off",  "Off",  "OFF"};
+    static const char *const words[] = {"yes",  "Yes",  "YES",  "no",    "No",    "NO",
+                                        "true", "True", "TRUE", "false", "False", "FALSE",
+                                        "on",   "On",   "ON",   "off",   "Off",   "OFF"};
     return is_one_of(s, words, sizeof(words) / sizeof(*words));
 }
 
@@ -99,8 +103,8 @@ static bool is_exponent_or_end(tg_str s, size_t pos)
 
 static bool is_float(tg_str s)
 {
-    static const char *const words[] = {".inf", ".Inf", ".INF", "-.inf", "-.Inf", "-.INF", "+.inf",
-                                        "+.Inf", "+.INF", ".nan", ".NaN", ".NAN"};
+    static const char *const words[] = {".inf",  ".Inf",  ".INF",  "-.inf", "-.Inf", "-.INF",
+                                        "+.inf", "+.Inf", "+.INF", ".nan",  ".NaN",  ".NAN"};
     if (is_one_of(s, words, sizeof(words) / sizeof(*words))) {
         return true;
     }
@@ -109,7 +113,8 @@ static bool is_float(tg_str s)
     pos += has_sign;
     if (pos < s.len && s.ptr[pos] == '.') {
         pos++;
-        return !has_sign && pos < s.len && s.ptr[pos] != '_' && skip(s, &pos, DIGITS_) > 0 && is_exponent_or_end(s, pos);
+        return !has_sign && pos < s.len && s.ptr[pos] != '_' && skip(s, &pos, DIGITS_) > 0 &&
+               is_exponent_or_end(s, pos);
     }
     if (pos >= s.len || s.ptr[pos] == '_' || skip(s, &pos, DIGITS_) == 0) {
         return false;
@@ -157,8 +162,8 @@ static bool is_timestamp(tg_str s)
     if (!skip_char(s, &pos, "Tt") && skip(s, &pos, " \t") == 0) {
         return false;
     }
-    if (!skip_count(s, &pos, 1, 2) || !skip_char(s, &pos, ":") || !skip_count(s, &pos, 2, 2) || !skip_char(s, &pos, ":") ||
-        !skip_count(s, &pos, 2, 2)) {
+    if (!skip_count(s, &pos, 1, 2) || !skip_char(s, &pos, ":") || !skip_count(s, &pos, 2, 2) ||
+        !skip_char(s, &pos, ":") || !skip_count(s, &pos, 2, 2)) {
         return false;
     }
     if (skip_char(s, &pos, ".")) {
@@ -210,7 +215,8 @@ bool tg_yaml_bool(const tg_yaml_node *node, bool *out)
 bool tg_yaml_int(const tg_yaml_node *node, int64_t *out)
 {
     bool is_number = node && node->kind == TG_YAML_SCALAR && node->type == TG_YAML_INT;
-    bool has_base = is_number && node->text.len > 1 && node->text.ptr[0] == '0'; /* octal, binary, hexadecimal: not meant here */
+    bool has_base = is_number && node->text.len > 1 &&
+                    node->text.ptr[0] == '0'; /* octal, binary, hexadecimal: not meant here */
     return is_number && !has_base && tg_str_to_i64(node->text, out);
 }
 

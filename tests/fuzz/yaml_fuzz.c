@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes of a pipeline spec: YAML and all keys, over a file system that holds nothing but this file. Every error must print. */
+/*
+ * Bytes of a pipeline spec: YAML and all keys, over a file system that holds nothing but this file.
+ * Every error must print.
+ */
 #include "base/base.h"
 #include "fs/fs.h"
 #include "pipeline/pipeline.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-static tg_code read_spec(void *self, tg_str path, size_t max_bytes, tg_arena *arena, tg_str *out_bytes, tg_error *err)
+static tg_code read_spec(void *self, tg_str path, size_t max_bytes, tg_arena *arena,
+                         tg_str *out_bytes, tg_error *err)
 {
     const tg_str *spec = self;
     if (!tg_str_ends(path, TG_S("/spark-pipeline.yml"))) {
@@ -19,8 +23,8 @@ static tg_code read_spec(void *self, tg_str path, size_t max_bytes, tg_arena *ar
     return TG_OK;
 }
 
-static tg_code list_nothing(void *self, tg_str folder, bool with_details, tg_arena *arena, tg_fs_entry **out_entries, size_t *out_count,
-                            tg_error *err)
+static tg_code list_nothing(void *self, tg_str folder, bool with_details, tg_arena *arena,
+                            tg_fs_entry **out_entries, size_t *out_count, tg_error *err)
 {
     (void)self;
     (void)folder;
@@ -51,11 +55,16 @@ static tg_code stat_spec(void *self, tg_str path, tg_fs_entry *out_entry, tg_err
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     tg_str spec_text = {(const char *)bytes, size};
-    const tg_fs fs = {.struct_size = sizeof(fs), .self = &spec_text, .read = read_spec, .list = list_nothing, .stat = stat_spec};
+    const tg_fs fs = {.struct_size = sizeof(fs),
+                      .self = &spec_text,
+                      .read = read_spec,
+                      .list = list_nothing,
+                      .stat = stat_spec};
     tg_auto_arena tg_arena *arena = tg_arena_new();
     tg_diags diags = TG_DIAGS_INIT;
     const tg_spec *spec = NULL;
-    tg_code code = tg_spec_load(&fs, TG_S("/p/spark-pipeline.yml"), TG_S("/p"), arena, &spec, &diags);
+    tg_code code =
+        tg_spec_load(&fs, TG_S("/p/spark-pipeline.yml"), TG_S("/p"), arena, &spec, &diags);
     tg_assert((code == TG_OK) == (diags.error_count == 0));
     tg_assert((code == TG_OK) == (spec != NULL));
     for (size_t i = 0; i < diags.count; i++) {

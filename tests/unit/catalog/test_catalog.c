@@ -12,7 +12,11 @@ typedef struct fixture {
 
 static const tg_property csv_options[] = {{.key = {"header", 6}, .value = {"true", 4}}};
 static const tg_mapped_table mapped[] = {
-    {.name = {"events", 6}, .path = {"/lake/events", 12}, .format = TG_FORMAT_CSV, .options = csv_options, .option_count = 1},
+    {.name = {"events", 6},
+     .path = {"/lake/events", 12},
+     .format = TG_FORMAT_CSV,
+     .options = csv_options,
+     .option_count = 1},
     {.name = {"raw.orders", 10}, .path = {"/lake/orders", 12}, .format = TG_FORMAT_DELTA},
 };
 
@@ -47,7 +51,8 @@ static tg_name parse(fixture *f, const char *text)
     return name;
 }
 
-static void check(fixture *f, const char *text, const char *full_name, const char *path, bool is_managed)
+static void check(fixture *f, const char *text, const char *full_name, const char *path,
+                  bool is_managed)
 {
     tg_name name = parse(f, text);
     tg_location location;
@@ -93,7 +98,8 @@ static void check_fails(fixture *f, const char *text, const char *class_name)
 {
     tg_name name = parse(f, text);
     tg_location location;
-    assert_int_not_equal(tg_catalog_locate(&f->catalog, &name, f->arena, &location, &f->err), TG_OK);
+    assert_int_not_equal(tg_catalog_locate(&f->catalog, &name, f->arena, &location, &f->err),
+                         TG_OK);
     assert_error_class(&f->err, class_name);
     assert_true(f->err.has_span);
     tg_error_clear(&f->err);
@@ -120,18 +126,23 @@ static void test_listing(void **state)
     f->catalog.warehouse = tg_str_from(tg_test_folder(f->arena));
     tg_str *names;
     size_t count;
-    assert_ok(tg_catalog_tables(&f->catalog, TG_S("main"), TG_S("default"), f->arena, &names, &count, &f->err), &f->err);
+    assert_ok(tg_catalog_tables(&f->catalog, TG_S("main"), TG_S("default"), f->arena, &names,
+                                &count, &f->err),
+              &f->err);
     assert_int_equal(count, 0);
     make_table(f, "main/default/orders/_delta_log");
     make_table(f, "main/default/a%2Fb/_delta_log");
     make_table(f, "main/default/not_a_table");
     make_table(f, "main/.tidegate");
     make_table(f, "main/mart");
-    assert_ok(tg_catalog_tables(&f->catalog, TG_S("MAIN"), TG_S("Default"), f->arena, &names, &count, &f->err), &f->err);
+    assert_ok(tg_catalog_tables(&f->catalog, TG_S("MAIN"), TG_S("Default"), f->arena, &names,
+                                &count, &f->err),
+              &f->err);
     assert_int_equal(count, 2);
     assert_str(names[0], "a/b");
     assert_str(names[1], "orders");
-    assert_ok(tg_catalog_schemas(&f->catalog, TG_S("main"), f->arena, &names, &count, &f->err), &f->err);
+    assert_ok(tg_catalog_schemas(&f->catalog, TG_S("main"), f->arena, &names, &count, &f->err),
+              &f->err);
     assert_int_equal(count, 2);
     assert_str(names[0], "default");
     assert_str(names[1], "mart");
@@ -141,7 +152,8 @@ static void check_hint(fixture *f, const char *text, const char *hint)
 {
     static const tg_str extra[] = {{"customers", 9}};
     tg_name name = parse(f, text);
-    assert_int_equal(tg_catalog_not_found(&f->catalog, &name, extra, TG_COUNT(extra), &f->err), TG_NOT_FOUND);
+    assert_int_equal(tg_catalog_not_found(&f->catalog, &name, extra, TG_COUNT(extra), &f->err),
+                     TG_NOT_FOUND);
     assert_error_class(&f->err, "TABLE_OR_VIEW_NOT_FOUND");
     assert_string_equal(f->err.hint, hint);
     tg_error_clear(&f->err);
@@ -155,8 +167,11 @@ static void test_not_found(void **state)
     check_hint(f, "ordres", "Did you mean `orders`?");
     check_hint(f, "default.evnts", "Did you mean `events`?");
     check_hint(f, "custmers", "Did you mean `customers`?");
-    check_hint(f, "delta.`x`", "There is no such file or folder; relative paths are looked up in /base.");
-    check_hint(f, "zzz", tg_arena_printf(f->arena, "Tables of this warehouse are the folders below %.*s.", TG_SARG(f->catalog.warehouse)));
+    check_hint(f, "delta.`x`",
+               "There is no such file or folder; relative paths are looked up in /base.");
+    check_hint(f, "zzz",
+               tg_arena_printf(f->arena, "Tables of this warehouse are the folders below %.*s.",
+                               TG_SARG(f->catalog.warehouse)));
 }
 
 #define CATALOG_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -164,7 +179,8 @@ static void test_not_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CATALOG_TEST(test_locate), CATALOG_TEST(test_mapped), CATALOG_TEST(test_errors), CATALOG_TEST(test_listing), CATALOG_TEST(test_not_found),
+        CATALOG_TEST(test_locate),  CATALOG_TEST(test_mapped),    CATALOG_TEST(test_errors),
+        CATALOG_TEST(test_listing), CATALOG_TEST(test_not_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,38 +40,55 @@ static void test_lines(void **state)
     const tg_env env = {.now_us = fixed_now, .uuid = counting_uuid, .self = &ids};
     heard h = {.arena = arena};
     const tg_event_sink sink = {.event = hear, .self = &h};
-    const tg_event_origin origin = {.pipeline_id = TG_S("p-1"), .pipeline_name = TG_S("sales"), .update_id = TG_S("u-1"),
-                                    .catalog_name = TG_S("main"), .schema_name = TG_S("default")};
+    const tg_event_origin origin = {.pipeline_id = TG_S("p-1"),
+                                    .pipeline_name = TG_S("sales"),
+                                    .update_id = TG_S("u-1"),
+                                    .catalog_name = TG_S("main"),
+                                    .schema_name = TG_S("default")};
     tg_str storage = tg_path_join(arena, tg_str_from(tg_test_folder(arena)), TG_S("deep/storage"));
     tg_auto_error tg_error err = TG_ERROR_INIT;
     tg_eventlog *log;
-    assert_ok(tg_eventlog_open(tg_fs_local(), &env, storage, &origin, &sink, arena, &log, &err), &err);
+    assert_ok(tg_eventlog_open(tg_fs_local(), &env, storage, &origin, &sink, arena, &log, &err),
+              &err);
 
-    tg_event progress = {.type = TG_EVENT_UPDATE_PROGRESS, .message = TG_S("Update u-1 is \"RUNNING\"."), .details = TG_S("{\"state\":\"RUNNING\"}")};
+    tg_event progress = {.type = TG_EVENT_UPDATE_PROGRESS,
+                         .message = TG_S("Update u-1 is \"RUNNING\"."),
+                         .details = TG_S("{\"state\":\"RUNNING\"}")};
     tg_eventlog_write(log, &progress);
     assert_ok(tg_eventlog_flush(log, &err), &err);
     tg_auto_error tg_error cause = TG_ERROR_INIT;
     (void)TG_ERR(&cause, DIVIDE_BY_ZERO, "division by zero");
     (void)tg_error_hint(&cause, "Use try_divide.");
-    tg_event failed = {.type = TG_EVENT_FLOW_PROGRESS, .level = TG_LEVEL_ERROR, .message = TG_S("Flow 'f' has FAILED."),
-                       .error = &cause, .flow_name = TG_S("f"), .flow_id = TG_S("id"), .dataset_name = TG_S("main.default.t")};
+    tg_event failed = {.type = TG_EVENT_FLOW_PROGRESS,
+                       .level = TG_LEVEL_ERROR,
+                       .message = TG_S("Flow 'f' has FAILED."),
+                       .error = &cause,
+                       .flow_name = TG_S("f"),
+                       .flow_id = TG_S("id"),
+                       .dataset_name = TG_S("main.default.t")};
     tg_eventlog_write(log, &failed);
     tg_str path = tg_eventlog_path(log);
     assert_ok(tg_eventlog_close(log, &err), &err);
 
     assert_int_equal(h.lines.count, 2);
     assert_str(h.lines.items[0],
-               "{\"id\":\"00000000-0000-4000-8000-000000000002\",\"sequence\":{\"data_plane_id\":{\"instance\":"
-               "\"00000000-0000-4000-8000-000000000001\",\"seq_no\":1}},\"origin\":{\"pipeline_id\":\"p-1\",\"pipeline_type\":\"WORKSPACE\","
-               "\"pipeline_name\":\"sales\",\"update_id\":\"u-1\",\"catalog_name\":\"main\",\"schema_name\":\"default\"},"
-               "\"timestamp\":\"2024-03-01T11:00:00.000000Z\",\"message\":\"Update u-1 is \\\"RUNNING\\\".\",\"level\":\"INFO\","
-               "\"maturity_level\":\"STABLE\",\"error\":null,\"details\":{\"update_progress\":{\"state\":\"RUNNING\"}},"
+               "{\"id\":\"00000000-0000-4000-8000-000000000002\",\"sequence\":{\"data_plane_id\":{"
+               "\"instance\":"
+               "\"00000000-0000-4000-8000-000000000001\",\"seq_no\":1}},\"origin\":{\"pipeline_"
+               "id\":\"p-1\",\"pipeline_type\":\"WORKSPACE\","
+               "\"pipeline_name\":\"sales\",\"update_id\":\"u-1\",\"catalog_name\":\"main\","
+               "\"schema_name\":\"default\"},"
+               "\"timestamp\":\"2024-03-01T11:00:00.000000Z\",\"message\":\"Update u-1 is "
+               "\\\"RUNNING\\\".\",\"level\":\"INFO\","
+               "\"maturity_level\":\"STABLE\",\"error\":null,\"details\":{\"update_progress\":{"
+               "\"state\":\"RUNNING\"}},"
                "\"event_type\":\"update_progress\"}");
     yyjson_val *root;
     assert_ok(tg_json_parse(h.lines.items[1], 0, arena, &root, &err), &err);
     assert_str(tg_json_get_str(root, "level", TG_S("")), "ERROR");
     assert_str(tg_json_get_str(tg_json_get(root, "origin"), "flow_name", TG_S("")), "f");
-    yyjson_val *exception = yyjson_arr_get_first(tg_json_get(tg_json_get(root, "error"), "exceptions"));
+    yyjson_val *exception =
+        yyjson_arr_get_first(tg_json_get(tg_json_get(root, "error"), "exceptions"));
     assert_str(tg_json_get_str(exception, "error_class", TG_S("")), "DIVIDE_BY_ZERO");
     assert_str(tg_json_get_str(exception, "sql_state", TG_S("")), "22012");
     assert_str(tg_json_get_str(exception, "hint", TG_S("")), "Use try_divide.");
@@ -93,7 +110,8 @@ static void test_without_file(void **state)
     const tg_event_origin origin = {.update_id = TG_S("u-1")};
     tg_auto_error tg_error err = TG_ERROR_INIT;
     tg_eventlog *log;
-    assert_ok(tg_eventlog_open(tg_fs_local(), &env, (tg_str){0}, &origin, NULL, arena, &log, &err), &err);
+    assert_ok(tg_eventlog_open(tg_fs_local(), &env, (tg_str){0}, &origin, NULL, arena, &log, &err),
+              &err);
     tg_event event = {.type = TG_EVENT_USER_ACTION, .message = TG_S("x")};
     tg_eventlog_write(log, &event);
     assert_int_equal(tg_eventlog_path(log).len, 0);
@@ -110,7 +128,9 @@ static void test_no_folder(void **state)
     const tg_event_origin origin = {.update_id = TG_S("u-1")};
     tg_auto_error tg_error err = TG_ERROR_INIT;
     tg_eventlog *log;
-    assert_int_not_equal(tg_eventlog_open(tg_fs_local(), tg_env_system(), file, &origin, NULL, arena, &log, &err), TG_OK);
+    assert_int_not_equal(
+        tg_eventlog_open(tg_fs_local(), tg_env_system(), file, &origin, NULL, arena, &log, &err),
+        TG_OK);
     assert_non_null(strstr(err.context, "while opening the event log"));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folders of tests/golden/pipeline: a spec with its source files, and expected.txt: all errors and warnings as people see them, or
- * the graph. TIDEGATE_BLESS=1 writes expected.txt anew.
+ * Folders of tests/golden/pipeline: a spec with its source files, and expected.txt: all errors and
+ * warnings as people see them, or the graph. TIDEGATE_BLESS=1 writes expected.txt anew.
  */
 #include "support/test.h"
 
@@ -18,7 +18,8 @@ static void add_diags(const tg_diags *diags, tg_buf *out)
     }
 }
 
-static void add_names(const char *title, const tg_dataset *const *datasets, size_t count, tg_buf *out)
+static void add_names(const char *title, const tg_dataset *const *datasets, size_t count,
+                      tg_buf *out)
 {
     if (count) {
         tg_buf_addf(out, "  %s:", title);
@@ -33,19 +34,22 @@ static void add_graph(const tg_graph *graph, tg_buf *out)
 {
     for (size_t i = 0; i < graph->dataset_count; i++) {
         const tg_dataset *dataset = graph->datasets[i];
-        tg_buf_addf(out, "%s %.*s\n", tg_dataset_kind_name(dataset->kind), TG_SARG(dataset->full_name));
+        tg_buf_addf(out, "%s %.*s\n", tg_dataset_kind_name(dataset->kind),
+                    TG_SARG(dataset->full_name));
         for (size_t j = 0; j < dataset->property_count; j++) {
-            tg_buf_addf(out, "  %.*s = %.*s\n", TG_SARG(dataset->properties[j].key), TG_SARG(dataset->properties[j].value));
+            tg_buf_addf(out, "  %.*s = %.*s\n", TG_SARG(dataset->properties[j].key),
+                        TG_SARG(dataset->properties[j].value));
         }
     }
     for (size_t i = 0; i < graph->flow_count; i++) {
         const tg_flow *flow = graph->flows[i];
-        tg_buf_addf(out, "flow %.*s (%s) writes %.*s\n", TG_SARG(flow->event_name), tg_flow_kind_name(flow->kind),
-                    TG_SARG(flow->dataset->full_name));
+        tg_buf_addf(out, "flow %.*s (%s) writes %.*s\n", TG_SARG(flow->event_name),
+                    tg_flow_kind_name(flow->kind), TG_SARG(flow->dataset->full_name));
         add_names("views", flow->views, flow->view_count, out);
         add_names("upstream", flow->upstream, flow->upstream_count, out);
         for (size_t j = 0; j < flow->external_count; j++) {
-            tg_buf_addf(out, "  external: %.*s\n", TG_SARG(graph->externals[flow->externals[j]].location.full_name));
+            tg_buf_addf(out, "  external: %.*s\n",
+                        TG_SARG(graph->externals[flow->externals[j]].location.full_name));
         }
     }
 }
@@ -94,7 +98,8 @@ static bool check_case(tg_str folder, tg_str name, tg_arena *arena)
     }
     (void)!tg_fs_read(tg_fs_local(), path, 1 << 20, arena, &expected, NULL);
     if (!tg_str_eq(actual, expected)) {
-        print_error("%.*s: expected\n%.*s\nactual\n%.*s\n", TG_SARG(name), TG_SARG(expected), TG_SARG(actual));
+        print_error("%.*s: expected\n%.*s\nactual\n%.*s\n", TG_SARG(name), TG_SARG(expected),
+                    TG_SARG(actual));
         return false;
     }
     return true;
@@ -111,7 +116,8 @@ static void test_cases(void **state)
     for (size_t i = 0; i < count; i++) {
         if (entries[i].is_folder) {
             cases++;
-            failures += !check_case(tg_path_join(arena, root, entries[i].name), entries[i].name, arena);
+            failures +=
+                !check_case(tg_path_join(arena, root, entries[i].name), entries[i].name, arena);
         }
     }
     assert_int_equal(failures, 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Updates against the fake engine: what is planned and run, what readers see, what stops before anything is touched. */
+/*
+ * Updates against the fake engine: what is planned and run, what readers see, what stops before
+ * anything is touched.
+ */
 #include "support/test.h"
 
 #include "engine/fake/fake_engine.h"
@@ -19,7 +22,8 @@ typedef struct fixture {
     tg_buf messages; /* of its events, one per line */
 } fixture;
 
-static const char spec_text[] = "name: test\nstorage: storage\nlibraries:\n  - glob: {include: \"src/**\"}\n";
+static const char spec_text[] =
+    "name: test\nstorage: storage\nlibraries:\n  - glob: {include: \"src/**\"}\n";
 
 static void write_file(fixture *f, const char *relative, const char *text)
 {
@@ -31,11 +35,13 @@ static void write_file(fixture *f, const char *relative, const char *text)
 
 static tg_str table_path(fixture *f, const char *name)
 {
-    return tg_path_join(f->arena, f->folder, tg_str_printf(f->arena, "warehouse/main/default/%s", name));
+    return tg_path_join(f->arena, f->folder,
+                        tg_str_printf(f->arena, "warehouse/main/default/%s", name));
 }
 
 /* A table of somebody else: a INT, d DATE. */
-static void add_table(fixture *f, const char *name, const tg_property *properties, size_t property_count)
+static void add_table(fixture *f, const char *name, const tg_property *properties,
+                      size_t property_count)
 {
     tg_field *fields = TG_NEW_ARRAY(f->arena, tg_field, 2);
     fields[0] = (tg_field){.name = TG_S("a"), .type = tg_type_of(TG_TYPE_INT), .nullable = true};
@@ -130,7 +136,8 @@ static const tg_flow_result *result_of(fixture *f, const char *name)
     return NULL;
 }
 
-static void check(fixture *f, const char *name, tg_flow_status status, const char *technique, int64_t version)
+static void check(fixture *f, const char *name, tg_flow_status status, const char *technique,
+                  int64_t version)
 {
     const tg_flow_result *result = result_of(f, name);
     assert_string_equal(tg_flow_status_name(result->status), tg_flow_status_name(status));
@@ -152,11 +159,12 @@ static void check_error(fixture *f, const char *class_name, const char *hint)
     }
 }
 
-static const char daily[] = "CREATE STREAMING TABLE daily FLOW REPLACE WHERE d >= date_sub(current_date(), 3) BY NAME\n"
-                            "SELECT d, count(*) AS n FROM src GROUP BY ALL;\n";
+static const char daily[] =
+    "CREATE STREAMING TABLE daily FLOW REPLACE WHERE d >= date_sub(current_date(), 3) BY NAME\n"
+    "SELECT d, count(*) AS n FROM src GROUP BY ALL;\n";
 static const char total[] = "CREATE MATERIALIZED VIEW total AS SELECT sum(n) AS n FROM daily;\n";
 
-/* ---- plain runs ----------------------------------------------------------------------------------------------------- */
+/* ---- plain runs ------------------------------------------------------------------------------ */
 
 static void test_first_run_then_nothing(void **state)
 {
@@ -168,7 +176,8 @@ static void test_first_run_then_nothing(void **state)
     assert_string_equal(result_of(f, "daily")->issues[0].issue_type, "CHANGE_SET_MISSING");
     assert_int_equal(tg_fake_run_count(f->engine), 1);
     bool exists = false;
-    assert_true(tg_fs_exists(tg_fs_local(), f->result.event_path, &exists, NULL) == TG_OK && exists);
+    assert_true(tg_fs_exists(tg_fs_local(), f->result.event_path, &exists, NULL) == TG_OK &&
+                exists);
 
     run_all(f);
     check(f, "daily", TG_FLOW_COMPLETED, "NO_OP", -1);
@@ -186,22 +195,23 @@ static void test_messages(void **state)
     write_file(f, "src/a.sql", daily);
     run_all(f);
     tg_str id = tg_str_sub(f->result.update_id, 0, 6);
-    const char *expected = tg_arena_printf(f->arena,
-                                           "Update %1$.6s started by USER_ACTION.\n"
-                                           "a user started an update of pipeline test.\n"
-                                           "Update %1$.6s is INITIALIZING.\n"
-                                           "Dataset 'main.default.daily' defined as a streaming table.\n"
-                                           "Flow 'main.default.daily' defined as REPLACE_WHERE.\n"
-                                           "Flow main.default.daily is QUEUED.\n"
-                                           "Update %1$.6s is SETTING_UP_TABLES.\n"
-                                           "Update %1$.6s is RUNNING.\n"
-                                           "Flow main.default.daily is PLANNING.\n"
-                                           "Flow 'main.default.daily' has been planned to be executed as COMPLETE_REPLACE_WHERE.\n"
-                                           "Flow main.default.daily is STARTING.\n"
-                                           "Flow main.default.daily is RUNNING.\n"
-                                           "Flow main.default.daily has COMPLETED.\n"
-                                           "Update %1$.6s is COMPLETED.\n",
-                                           id.ptr);
+    const char *expected = tg_arena_printf(
+        f->arena,
+        "Update %1$.6s started by USER_ACTION.\n"
+        "a user started an update of pipeline test.\n"
+        "Update %1$.6s is INITIALIZING.\n"
+        "Dataset 'main.default.daily' defined as a streaming table.\n"
+        "Flow 'main.default.daily' defined as REPLACE_WHERE.\n"
+        "Flow main.default.daily is QUEUED.\n"
+        "Update %1$.6s is SETTING_UP_TABLES.\n"
+        "Update %1$.6s is RUNNING.\n"
+        "Flow main.default.daily is PLANNING.\n"
+        "Flow 'main.default.daily' has been planned to be executed as COMPLETE_REPLACE_WHERE.\n"
+        "Flow main.default.daily is STARTING.\n"
+        "Flow main.default.daily is RUNNING.\n"
+        "Flow main.default.daily has COMPLETED.\n"
+        "Update %1$.6s is COMPLETED.\n",
+        id.ptr);
     assert_str(tg_buf_str(&f->messages), expected);
 }
 
@@ -247,19 +257,23 @@ static void test_property_change_is_a_commit(void **state)
     fixture *f = *state;
     write_file(f, "src/a.sql", "CREATE MATERIALIZED VIEW m AS SELECT a FROM src;\n");
     run_all(f);
-    write_file(f, "src/a.sql", "CREATE MATERIALIZED VIEW m TBLPROPERTIES ('quality' = 'gold') AS SELECT a FROM src;\n");
+    write_file(
+        f, "src/a.sql",
+        "CREATE MATERIALIZED VIEW m TBLPROPERTIES ('quality' = 'gold') AS SELECT a FROM src;\n");
     run_all(f);
     check(f, "m", TG_FLOW_COMPLETED, "NO_OP", 1);
     run_all(f);
     check(f, "m", TG_FLOW_COMPLETED, "NO_OP", -1);
 }
 
-/* ---- selection ------------------------------------------------------------------------------------------------------ */
+/* ---- selection ------------------------------------------------------------------------------- */
 
 static void test_selection(void **state)
 {
     fixture *f = *state;
-    write_file(f, "src/a.sql", tg_arena_printf(f->arena, "%s%sCREATE TEMPORARY VIEW v AS SELECT 1 AS a;\n", daily, total));
+    write_file(
+        f, "src/a.sql",
+        tg_arena_printf(f->arena, "%s%sCREATE TEMPORARY VIEW v AS SELECT 1 AS a;\n", daily, total));
     run_some(f, "total");
     check_error(f, "TABLE_OR_VIEW_NOT_FOUND", "Select `daily` too.");
     assert_int_equal(tg_fake_run_count(f->engine), 0);
@@ -280,8 +294,10 @@ static void test_ambiguous_selection(void **state)
 {
     fixture *f = *state;
     write_file(f, "src/a.sql",
-               "CREATE MATERIALIZED VIEW x.m AS SELECT a FROM src;\nCREATE MATERIALIZED VIEW y.m AS SELECT a FROM src;\n"
-               "CREATE STREAMING TABLE t;\nCREATE FLOW fill AS INSERT INTO t BY NAME REPLACE WHERE a > 1 SELECT a FROM src;\n");
+               "CREATE MATERIALIZED VIEW x.m AS SELECT a FROM src;\nCREATE MATERIALIZED VIEW y.m "
+               "AS SELECT a FROM src;\n"
+               "CREATE STREAMING TABLE t;\nCREATE FLOW fill AS INSERT INTO t BY NAME REPLACE WHERE "
+               "a > 1 SELECT a FROM src;\n");
     run_some(f, "m");
     check_error(f, "TIDEGATE_UNKNOWN_SELECTION", "Write `main.x.m` or `main.y.m`.");
     run_some(f, "y.m");
@@ -290,12 +306,15 @@ static void test_ambiguous_selection(void **state)
     check(f, "t", TG_FLOW_COMPLETED, "COMPLETE_REPLACE_WHERE", 0);
 }
 
-/* ---- failures ------------------------------------------------------------------------------------------------------- */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 static void test_failure_skips_readers(void **state)
 {
     fixture *f = *state;
-    write_file(f, "src/a.sql", tg_arena_printf(f->arena, "%s%sCREATE MATERIALIZED VIEW other AS SELECT a FROM src;\n", daily, total));
+    write_file(f, "src/a.sql",
+               tg_arena_printf(f->arena,
+                               "%s%sCREATE MATERIALIZED VIEW other AS SELECT a FROM src;\n", daily,
+                               total));
     tg_fake_fail_next_run(f->engine, TG_E_DIVIDE_BY_ZERO, "division by zero");
     run_all(f);
     assert_int_equal(f->result.state, TG_UPDATE_FAILED);
@@ -332,11 +351,14 @@ static void test_analysis_stops_everything(void **state)
 static void test_predicate_errors(void **state)
 {
     fixture *f = *state;
-    write_file(f, "src/a.sql", "CREATE STREAMING TABLE t FLOW REPLACE WHERE dd > 1 BY NAME SELECT a, d FROM src;\n");
+    write_file(
+        f, "src/a.sql",
+        "CREATE STREAMING TABLE t FLOW REPLACE WHERE dd > 1 BY NAME SELECT a, d FROM src;\n");
     run_with(f, (tg_update_options){0});
     check_error(f, "UNRESOLVED_COLUMN.WITH_SUGGESTION", NULL);
     assert_int_equal(f->diags.items[0].place.column, 45);
-    write_file(f, "src/a.sql", "CREATE STREAMING TABLE t FLOW REPLACE WHERE a + 1 BY NAME SELECT a, d FROM src;\n");
+    write_file(f, "src/a.sql",
+               "CREATE STREAMING TABLE t FLOW REPLACE WHERE a + 1 BY NAME SELECT a, d FROM src;\n");
     run_with(f, (tg_update_options){0});
     check_error(f, "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN", NULL);
 }
@@ -344,7 +366,8 @@ static void test_predicate_errors(void **state)
 static void test_owner(void **state)
 {
     fixture *f = *state;
-    static const tg_property other[] = {{.key = {"tidegate.pipelineId", 19}, .value = {"22222222-2222-4222-8222-222222222222", 36}}};
+    static const tg_property other[] = {{.key = {"tidegate.pipelineId", 19},
+                                         .value = {"22222222-2222-4222-8222-222222222222", 36}}};
     add_table(f, "foreign_made", NULL, 0);
     add_table(f, "other_pipeline", other, 1);
     write_file(f, "src/a.sql",
@@ -353,8 +376,12 @@ static void test_owner(void **state)
     run_with(f, (tg_update_options){0});
     check_error(f, "TIDEGATE_TABLE_NOT_OWNED", NULL);
     assert_int_equal(f->diags.error_count, 2);
-    assert_string_equal(f->diags.items[0].message, "table `main.default.foreign_made` exists already and was not made by this pipeline");
-    assert_string_equal(f->diags.items[1].message, "table `main.default.other_pipeline` exists already and belongs to another pipeline");
+    assert_string_equal(
+        f->diags.items[0].message,
+        "table `main.default.foreign_made` exists already and was not made by this pipeline");
+    assert_string_equal(
+        f->diags.items[1].message,
+        "table `main.default.other_pipeline` exists already and belongs to another pipeline");
     assert_int_equal(f->diags.items[1].place.line, 2);
 }
 
@@ -363,7 +390,8 @@ static void test_kind_change(void **state)
     fixture *f = *state;
     write_file(f, "src/a.sql", "CREATE MATERIALIZED VIEW t AS SELECT a FROM src;\n");
     run_all(f);
-    write_file(f, "src/a.sql", "CREATE STREAMING TABLE t FLOW REPLACE WHERE a > 1 BY NAME SELECT a FROM src;\n");
+    write_file(f, "src/a.sql",
+               "CREATE STREAMING TABLE t FLOW REPLACE WHERE a > 1 BY NAME SELECT a FROM src;\n");
     run_with(f, (tg_update_options){0});
     check_error(f, "TIDEGATE_DATASET_KIND_CHANGED", NULL);
 }
@@ -376,7 +404,9 @@ static void test_bad_clock(void **state)
     check_error(f, "TIDEGATE_INVALID_OPTION", NULL);
     run_with(f, (tg_update_options){.timezone = TG_S("Europe/Lisbn")});
     check_error(f, "INVALID_TIMEZONE", NULL);
-    run_with(f, (tg_update_options){.now = TG_S("2024-03-05 01:00:00"), .timezone = TG_S("Asia/Tokyo"), .is_dry_run = true});
+    run_with(f, (tg_update_options){.now = TG_S("2024-03-05 01:00:00"),
+                                    .timezone = TG_S("Asia/Tokyo"),
+                                    .is_dry_run = true});
     assert_int_equal(f->code, TG_OK);
     assert_str(tg_instant_text(f->arena, f->result.now_us), "2024-03-04T16:00:00.000000Z");
 }
@@ -392,7 +422,7 @@ static void test_damaged_identity(void **state)
     assert_int_equal(tg_fake_run_count(f->engine), 0);
 }
 
-/* ---- races, cancelling, dry runs ------------------------------------------------------------------------------------ */
+/* ---- races, cancelling, dry runs ------------------------------------------------------------- */
 
 static void test_lost_race(void **state)
 {
@@ -441,7 +471,9 @@ static void test_dry_run(void **state)
     assert_int_equal(tg_fake_run_count(f->engine), 0);
     assert_int_equal(f->result.event_path.len, 0);
     bool exists = true;
-    assert_int_equal(tg_fs_exists(tg_fs_local(), tg_path_join(f->arena, f->folder, TG_S("storage")), &exists, NULL), TG_OK);
+    assert_int_equal(tg_fs_exists(tg_fs_local(), tg_path_join(f->arena, f->folder, TG_S("storage")),
+                                  &exists, NULL),
+                     TG_OK);
     assert_false(exists);
 }
 

@@ -137,7 +137,8 @@ static tg_str messages(tg_str text, tg_arena *arena, tg_yaml_node **out_root)
     assert_int_equal(code == TG_OK, diags.error_count == 0);
     for (size_t i = 0; i < diags.count; i++) {
         const tg_error *err = &diags.items[i];
-        tg_buf_addf(&out, "%s%d:%d %s\n", diags.is_warning[i] ? "warning " : "", err->place.line, err->place.column, err->message);
+        tg_buf_addf(&out, "%s%d:%d %s\n", diags.is_warning[i] ? "warning " : "", err->place.line,
+                    err->place.column, err->message);
     }
     tg_diags_dispose(&diags);
     if (out_root) {
@@ -151,7 +152,9 @@ static void test_tree(void **state)
     (void)state;
     tg_auto_arena tg_arena *arena = tg_arena_new();
     tg_yaml_node *root;
-    assert_str(messages(TG_S("name: a\nlist:\n  - {x: 1, y: 'on'}\n  - on\nempty:\nt: !!str 12\n"), arena, &root), "");
+    assert_str(messages(TG_S("name: a\nlist:\n  - {x: 1, y: 'on'}\n  - on\nempty:\nt: !!str 12\n"),
+                        arena, &root),
+               "");
     assert_int_equal(root->kind, TG_YAML_MAP);
     assert_int_equal(root->count, 4);
     assert_str(tg_yaml_get(root, "name")->text, "a");
@@ -175,18 +178,27 @@ static void test_refused(void **state)
 {
     (void)state;
     tg_auto_arena tg_arena *arena = tg_arena_new();
-    assert_str(messages(TG_S("a: 1\nb: 2\na: 3\n"), arena, NULL), "warning 3:1 key `a` is given twice; the last one counts\n");
-    assert_str(messages(TG_S("a: &x 1\nb: *x\n"), arena, NULL), "2:4 YAML aliases (*name) are not accepted; write the value out\n");
-    assert_str(messages(TG_S("a: 1\n---\nb: 2\n"), arena, NULL), "2:1 the file has a second YAML document\n");
-    assert_str(messages(TG_S("a: !mine 1\n"), arena, NULL), "1:4 this YAML tag is not supported here\n");
-    assert_str(messages(TG_S("a: !!int x\n"), arena, NULL), "1:4 this YAML tag is not supported here\n");
+    assert_str(messages(TG_S("a: 1\nb: 2\na: 3\n"), arena, NULL),
+               "warning 3:1 key `a` is given twice; the last one counts\n");
+    assert_str(messages(TG_S("a: &x 1\nb: *x\n"), arena, NULL),
+               "2:4 YAML aliases (*name) are not accepted; write the value out\n");
+    assert_str(messages(TG_S("a: 1\n---\nb: 2\n"), arena, NULL),
+               "2:1 the file has a second YAML document\n");
+    assert_str(messages(TG_S("a: !mine 1\n"), arena, NULL),
+               "1:4 this YAML tag is not supported here\n");
+    assert_str(messages(TG_S("a: !!int x\n"), arena, NULL),
+               "1:4 this YAML tag is not supported here\n");
     assert_str(messages(TG_S("? [a]\n: 1\n"), arena, NULL), "1:3 a key of a map is a list\n");
-    assert_str(messages(TG_S("a: [1\nb: 2\n"), arena, NULL), "2:2 not valid YAML: did not find expected ',' or ']'\n");
+    assert_str(messages(TG_S("a: [1\nb: 2\n"), arena, NULL),
+               "2:2 not valid YAML: did not find expected ',' or ']'\n");
     assert_str(messages(TG_S("\xC3\xA4: \xC3\xA4\n\xC3\xA4\xC3\xA4: [}\n"), arena, NULL),
                "2:6 not valid YAML: did not find expected node content\n");
-    assert_str(messages(TG_S("a: b\xFF\n"), arena, NULL), "0:0 spec.yml is not valid UTF-8 (byte 5)\n");
-    assert_str(messages(TG_S("a: b\x01\n"), arena, NULL), "1:5 not valid YAML: control characters are not allowed\n");
-    assert_str(messages(TG_S("a:\tb: c: d\n"), arena, NULL), "1:5 not valid YAML: mapping values are not allowed in this context\n");
+    assert_str(messages(TG_S("a: b\xFF\n"), arena, NULL),
+               "0:0 spec.yml is not valid UTF-8 (byte 5)\n");
+    assert_str(messages(TG_S("a: b\x01\n"), arena, NULL),
+               "1:5 not valid YAML: control characters are not allowed\n");
+    assert_str(messages(TG_S("a:\tb: c: d\n"), arena, NULL),
+               "1:5 not valid YAML: mapping values are not allowed in this context\n");
 }
 
 static void test_depth(void **state)
@@ -214,14 +226,16 @@ static void test_size(void **state)
     char *bytes = tg_arena_alloc(arena, size);
     memset(bytes, '\n', size);
     assert_str(messages((tg_str){bytes, size - 1}, arena, NULL), "");
-    assert_str(messages((tg_str){bytes, size}, arena, NULL), "0:0 spec.yml is larger than 8388608 bytes\n");
+    assert_str(messages((tg_str){bytes, size}, arena, NULL),
+               "0:0 spec.yml is larger than 8388608 bytes\n");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scalar_types), cmocka_unit_test(test_tree), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_depth),        cmocka_unit_test(test_size),
+        cmocka_unit_test(test_scalar_types), cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
