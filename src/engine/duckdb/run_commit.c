@@ -206,6 +206,19 @@ static tg_code ask_hooks(tg_duckdb_run_state *run, int64_t read_version,
     return TG_OK;
 }
 
+/* The number of a flow's transaction: the version it is tried as, at least where it was planned. */
+static void set_txn(tg_duckdb_run_state *run, int64_t version, tg_delta_change *change,
+                    tg_arena *arena)
+{
+    if (!run->program->app_id.len) {
+        return;
+    }
+    tg_delta_txn *txn = TG_NEW(arena, tg_delta_txn);
+    *txn = (tg_delta_txn){.app_id = run->program->app_id, .version = version};
+    change->txns = txn;
+    change->txn_count = 1;
+}
+
 static tg_code before_attempt(void *self, int64_t attempt_version,
                               const tg_delta_commit *const *winners, size_t winner_count,
                               tg_delta_change *change, tg_arena *arena,
@@ -215,12 +228,7 @@ static tg_code before_attempt(void *self, int64_t attempt_version,
     run->attempts++;
     TG_TRY(tg_duckdb_check_cancelled(run->engine, err));
     *out_verdict = TG_VERDICT_RETRY;
-    if (run->program->app_id.len) {
-        tg_delta_txn *txn = TG_NEW(arena, tg_delta_txn);
-        *txn = (tg_delta_txn){.app_id = run->program->app_id, .version = attempt_version};
-        change->txns = txn;
-        change->txn_count = 1;
-    }
+    set_txn(run, attempt_version, change, arena);
     return ask_hooks(run, attempt_version - 1, winners, winner_count, change, arena, out_verdict,
                      err);
 }
@@ -288,6 +296,7 @@ tg_code tg_duckdb_commit_run(tg_duckdb_run_state *run, int64_t *out_version, tg_
     TG_TRY(set_metadata(run, &change, err));
     set_removes(run, &change);
     set_metrics(run, &change);
+    set_txn(run, program->target.read_version + 1, &change, run->arena);
     bool has_content = change.add_count || change.remove_count || change.metadata ||
                        program->app_id.len || program->is_state_only;
     if (!has_content) {
