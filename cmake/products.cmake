@@ -11,6 +11,15 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/src/cli/main.c)
   target_link_libraries(tidegate PRIVATE tg_flags tg_cli)
   set_target_properties(tidegate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
   install(TARGETS tidegate RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+  # The man page comes from the program's own option table.
+  add_custom_command(
+    OUTPUT ${CMAKE_BINARY_DIR}/tidegate.1
+    COMMAND tidegate --man > ${CMAKE_BINARY_DIR}/tidegate.1
+    DEPENDS tidegate
+    VERBATIM)
+  add_custom_target(tidegate_man ALL DEPENDS ${CMAKE_BINARY_DIR}/tidegate.1)
+  install(FILES ${CMAKE_BINARY_DIR}/tidegate.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
 
 # The library, exporting the functions of include/tidegate and nothing else.
@@ -41,4 +50,3 @@ endif()
 
 install(FILES ${TG_DUCKDB_LIBRARY} DESTINATION lib/tidegate OPTIONAL)
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES ${CMAKE_SOURCE_DIR}/docs/tidegate.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
