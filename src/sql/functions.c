@@ -10,11 +10,17 @@
 
 #include "sql/functions_int.h"
 
+/* The random numbers that Spark makes of a seed are its own. */
+static tg_code resolve_volatile(tg_fn_context *ctx, tg_bexpr *call, tg_error *err)
+{
+    return call->arg_count > 0 ? tg_fn_unsupported(call, err, "with a seed") : tg_fn_resolve(ctx, call, err);
+}
+
 static const tg_function table[] = {
 #define TG_FN_T(name, cls, min, max, signature, text, doc) \
     {name, TG_FN_##cls, min, max, TG_VOL_IMMUTABLE, signature, tg_fn_resolve, text, NULL, doc},
 #define TG_FN_V(name, volatility, min, max, signature, text, doc) \
-    {name, TG_FN_SCALAR, min, max, TG_VOL_##volatility, signature, tg_fn_resolve, text, NULL, doc},
+    {name, TG_FN_SCALAR, min, max, TG_VOL_##volatility, signature, resolve_volatile, text, NULL, doc},
 #define TG_FN_C(name, resolver, doc) \
     {name, TG_FN_SCALAR, 0, 0, TG_VOL_TIME, NULL, tg_fn_resolve_##resolver, NULL, NULL, doc},
 #define TG_FN_R(name, cls, min, max, resolver, text, doc) \

@@ -242,7 +242,8 @@ TG_FN_RESOLVER(element)
     call->nullable = true;
     if (type->kind == TG_TYPE_MAP && strcmp(call->function->name, "get") != 0) {
         call->type = type->element;
-        return coerce_key(ctx, call, 1, type->key, err);
+        bool is_subscript = strcmp(call->function->name, "element") == 0;
+        return is_subscript ? tg_fn_coerce(ctx, call, 1, type->key, err) : coerce_key(ctx, call, 1, type->key, err);
     }
     if (type->kind != TG_TYPE_ARRAY) {
         return tg_fn_type_error(call, 0, "an array or a map", err);
@@ -340,6 +341,9 @@ TG_FN_RESOLVER(array_ordered)
     const tg_type *type = call->args[0]->type;
     if (type->kind != TG_TYPE_ARRAY || (!tg_type_is_orderable(type->element) && type->element->kind != TG_TYPE_VOID)) {
         return tg_fn_type_error(call, 0, "an array of values that can be compared", err);
+    }
+    if (call->arg_count == 2 && strcmp(call->function->name, "array_sort") == 0) {
+        return tg_fn_unsupported(call, err, "with a lambda yet");
     }
     (void)ctx;
     const char *name = call->function->name;

@@ -26,6 +26,9 @@ tg_code tg_function_lambda_types(tg_fn_context *ctx, const tg_function *function
                                  tg_span span, const tg_type **out_types, tg_error *err)
 {
     const tg_type *first = args[0] ? args[0]->type : NULL;
+    if (is_named(function, "array_sort")) {
+        return tg_fn_at(span, err, TG_ERR(err, UNSUPPORTED_FEATURE, "`array_sort` is not available with a lambda yet"));
+    }
     bool takes_array = is_named(function, "transform") || is_named(function, "filter") || is_named(function, "exists") ||
                        is_named(function, "forall");
     bool takes_map = is_named(function, "map_filter") || is_named(function, "transform_values");

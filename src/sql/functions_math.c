@@ -20,10 +20,10 @@ TG_FN_RESOLVER(sign_change)
 
 TG_FN_RESOLVER(zero)
 {
-    TG_TRY(tg_fn_coerce_numeric(ctx, call, 0, err));
-    if (call->args[0]->literal.is_null && call->args[0]->kind == TG_B_LITERAL) {
-        return tg_fn_unsupported(call, err, "for an untyped NULL");
+    if (call->args[0]->type->kind == TG_TYPE_VOID) {
+        TG_TRY(tg_fn_coerce(ctx, call, 0, tg_type_of(TG_TYPE_INT), err)); /* the type of the 0 */
     }
+    TG_TRY(tg_fn_coerce_numeric(ctx, call, 0, err));
     call->type = call->args[0]->type;
     call->nullable = strcmp(call->function->name, "nullifzero") == 0;
     return TG_OK;

@@ -28,7 +28,8 @@ static tg_code wrong_type(tg_fn_context *ctx, const tg_bexpr *call, const tg_typ
 /* The decimal of an integer operand: a literal counts with its own digits, a column with all digits of its type. */
 static const tg_type *decimal_of_operand(tg_arena *arena, const tg_bexpr *operand)
 {
-    if (operand->kind != TG_B_LITERAL || operand->literal.is_null) {
+    /* Not so TINYINT: Spark takes its type. */
+    if (operand->kind != TG_B_LITERAL || operand->literal.is_null || operand->type->kind == TG_TYPE_TINYINT) {
         return tg_sql_decimal_of(arena, operand->type);
     }
     int digits = 0;
@@ -49,14 +50,20 @@ static void widen_beside_decimal(tg_fn_context *ctx, tg_bexpr *call)
     }
 }
 
-/* Strings yield to a number on the other side. */
+static bool is_try(const tg_bexpr *call)
+{
+    return strncmp(call->function->name, "try_", 4) == 0;
+}
+
+/* Strings yield to a number on the other side; try_add gives NULL for those that are none. */
 static tg_code yield_strings(tg_fn_context *ctx, tg_bexpr *call, tg_error *err)
 {
     for (size_t i = 0; i < 2; i++) {
         const tg_type *other = call->args[1 - i]->type;
         if (call->args[i]->type->kind == TG_TYPE_STRING && tg_type_is_numeric(other)) {
             const tg_type *to = tg_type_of(tg_type_is_integer(other) ? TG_TYPE_BIGINT : TG_TYPE_DOUBLE);
-            TG_TRY(tg_fn_coerce(ctx, call, i, to, err));
+            tg_cast_mode mode = is_try(call) ? TG_CAST_TRY : TG_CAST_IMPLICIT;
+            TG_TRY(tg_sql_cast(ctx, call->args[i], to, mode, call->args[i]->span, &call->args[i], err));
         }
     }
     return TG_OK;
@@ -117,11 +124,6 @@ static char sign_of(const tg_function *function)
         }
     }
     return function->name[0];
-}
-
-static bool is_try(const tg_bexpr *call)
-{
-    return strncmp(call->function->name, "try_", 4) == 0;
 }
 
 static bool is_pmod(const tg_bexpr *call)

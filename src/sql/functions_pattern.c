@@ -210,6 +210,9 @@ TG_FN_RESOLVER(regexp_replace)
     const tg_regex *regex;
     tg_str replacement;
     tg_value value;
+    if (call->arg_count == 4) {
+        return tg_fn_unsupported(call, err, "with a start position yet");
+    }
     TG_TRY(resolve_regex(ctx, call, false, &regex, err));
     TG_TRY(refuse_empty_match(call, regex, err));
     TG_TRY(tg_fn_coerce(ctx, call, 2, tg_type_of(TG_TYPE_STRING), err));

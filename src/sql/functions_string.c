@@ -70,6 +70,11 @@ TG_FN_PRINTER(substring)
     return tg_print_template(ctx, is_plain ? "substr($*)" : "tg_substring($*)", call, err);
 }
 
+TG_FN_RESOLVER(overlay)
+{
+    return resolve_text(ctx, call, 2, err);
+}
+
 /* text, length, filling */
 TG_FN_RESOLVER(pad)
 {
@@ -192,13 +197,13 @@ TG_FN_PRINTER(concat)
     if (call->type->kind == TG_TYPE_ARRAY && call->arg_count > 1) {
         return print_array_concat(ctx, call, err);
     }
-    tg_buf_addz(ctx->out, "(");
+    /* The cast keeps the type when DuckDB folds the whole to NULL. */
+    tg_buf_addz(ctx->out, call->nullable ? "CAST((" : "(");
     for (size_t i = 0; i < call->arg_count; i++) {
         tg_buf_addz(ctx->out, i ? " || " : "");
         TG_TRY(tg_print_expr(ctx, call->args[i], err));
     }
-    tg_buf_addz(ctx->out, ")");
-    return TG_OK;
+    return tg_print_template(ctx, call->nullable ? ") AS $T)" : ")", call, err);
 }
 
 static bool is_string_array(const tg_type *type)

@@ -307,7 +307,7 @@ static tg_code to_text(const cast_job *job)
     case TG_TYPE_DOUBLE:
         return tg_print_template(job->ctx, "tg_double_text($1)", job->call, job->err);
     case TG_TYPE_BINARY:
-        return tg_print_template(job->ctx, "decode($1)", job->call, job->err);
+        return tg_print_template(job->ctx, "tg_binary_text($1)", job->call, job->err);
     case TG_TYPE_DATE:
         return tg_print_template(job->ctx, "tg_date_text($1)", job->call, job->err);
     case TG_TYPE_TIMESTAMP:
@@ -324,6 +324,10 @@ static tg_code to_text(const cast_job *job)
         return map_to_text(job);
     case TG_TYPE_STRUCT:
         return struct_to_text(job);
+    case TG_TYPE_DECIMAL:
+        /* DuckDB writes .50 for a decimal without integer digits. */
+        return job->from->precision > job->from->scale ? native(job, "$1")
+                                                       : tg_print_template(job->ctx, "tg_decimal_text($1)", job->call, job->err);
     default:
         return native(job, "$1");
     }

@@ -404,6 +404,18 @@ tg_code tg_print_unscaled(tg_print_context *ctx, const char *text, const tg_bexp
 
 /* ---- expressions ------------------------------------------------------------------------------------------------------ */
 
+/* DuckDB folds calls over a constant NULL to an untyped NULL: those are cast to keep their type. */
+static bool has_null_literal(const tg_bexpr *expr)
+{
+    for (size_t i = 0; i < expr->arg_count; i++) {
+        tg_value value;
+        if (tg_fn_literal(expr->args[i], &value) && value.is_null) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static tg_code print_call(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
 {
     const tg_function *function = expr->function;
@@ -461,6 +473,14 @@ static tg_code print_field(tg_print_context *ctx, const tg_bexpr *expr, tg_error
     return TG_OK;
 }
 
+static tg_code print_typed(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
+{
+    bool is_cast = expr->type->kind != TG_TYPE_VOID && has_null_literal(expr);
+    tg_buf_addz(ctx->out, is_cast ? "CAST(" : "");
+    TG_TRY(expr->kind == TG_B_FIELD ? print_field(ctx, expr, err) : print_call(ctx, expr, err));
+    return is_cast ? tg_print_template(ctx, " AS $T)", expr, err) : TG_OK;
+}
+
 static tg_code print_node(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
 {
     switch (expr->kind) {
@@ -469,7 +489,6 @@ static tg_code print_node(tg_print_context *ctx, const tg_bexpr *expr, tg_error 
     case TG_B_COLUMN:
         ctx->column_text(ctx->column_self, expr->column_id, ctx->out);
         return TG_OK;
-    case TG_B_CALL:
     case TG_B_AGGREGATE:
     case TG_B_WINDOW:
         return print_call(ctx, expr, err);
@@ -484,8 +503,9 @@ static tg_code print_node(tg_print_context *ctx, const tg_bexpr *expr, tg_error 
     case TG_B_LAMBDA_VAR:
         print_lambda_variable(ctx, expr);
         return TG_OK;
+    case TG_B_CALL:
     case TG_B_FIELD:
-        return print_field(ctx, expr, err);
+        return print_typed(ctx, expr, err);
     }
     TG_FAIL(err, INTERNAL_ERROR, "unknown kind of expression");
 }

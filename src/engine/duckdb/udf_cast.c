@@ -476,6 +476,24 @@ static void float_text(tg_udf_call *call)
     floating_text(call, (double)tg_udf_float(call, 0), true);
 }
 
+/* Spark keeps bytes that are no UTF-8 in a STRING; a VARCHAR cannot hold them. */
+static void binary_text(tg_udf_call *call)
+{
+    tg_str bytes = tg_udf_str(call, 0);
+    if (tg_utf8_valid_len(bytes) != bytes.len) {
+        tg_udf_fail(call, TG_E_UNSUPPORTED_FEATURE, "a BINARY that is not UTF-8 cannot become a STRING here");
+        return;
+    }
+    tg_udf_return_str(call, bytes);
+}
+
+static void decimal_text(tg_udf_call *call)
+{
+    int scale;
+    tg_int128 value = tg_udf_decimal(call, 0, &scale);
+    tg_udf_return_str(call, tg_decimal_text(call->arena, value, scale));
+}
+
 static void date_text(tg_udf_call *call)
 {
     tg_udf_return_str(call, tg_date_text(call->arena, tg_udf_int(call, 0)));
@@ -508,6 +526,8 @@ const tg_udf tg_udf_table_cast[] = {
     {"tg_decimal_micros", "n>l", decimal_micros, false},
     {"tg_double_text", "d>s", double_text, false},
     {"tg_float_text", "f>s", float_text, false},
+    {"tg_binary_text", "x>s", binary_text, false},
+    {"tg_decimal_text", "n>s", decimal_text, false},
     {"tg_date_text", "D>s", date_text, false},
     {"tg_local_text", "T>s", local_text, false},
     {"tg_interval_text", "lii>s", interval_text, false},
