@@ -195,7 +195,9 @@ TG_FN_RESOLVER(boolean_aggregate)
 TG_FN_RESOLVER(mode)
 {
     (void)ctx;
-    (void)err;
+    if (call->arg_count == 0) {
+        return tg_fn_unsupported(call, err, "with WITHIN GROUP yet");
+    }
     call->type = call->args[0]->type;
     call->nullable = true;
     return TG_OK;
@@ -270,6 +272,9 @@ TG_FN_RESOLVER(percentile)
 {
     const tg_bexpr *share = call->args[call->arg_count - 1];
     double value;
+    if (call->arg_count == 3) {
+        return tg_fn_unsupported(call, err, "with a frequency yet");
+    }
     if (call->arg_count == 2) {
         TG_TRY(tg_fn_coerce(ctx, call, 0, tg_type_of(TG_TYPE_DOUBLE), err));
     }

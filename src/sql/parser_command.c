@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* INSERT, DELETE, UPDATE, SET, USE, SHOW, DESCRIBE, DROP, REFRESH, and statements that are known but kept as text. */
+#include "sql/parser_int.h"
+
+/* ---- INSERT ------------------------------------------------------------------------------------------------------------------- */
+
+static tg_code parse_insert_replace(tg_parser *parser, tg_stmt *stmt)
+{
+    if (tg_parse_accept(parser, TG_KW_WHERE)) {
+        stmt->insert_mode = TG_INSERT_REPLACE_WHERE;
+        return tg_parse_predicate(parser, "REPLACE WHERE", &stmt->where, &stmt->where_text);
+    }
+    if (tg_parse_accept(parser, TG_KW_USING)) {
+        stmt->insert_mode = TG_INSERT_REPLACE_USING;
+        return tg_parse_ident_list(parser, "a key column", &stmt->insert_columns, &stmt->insert_column_count);
+    }
+    TG_TRY(tg_parse_expect(parser, TG_KW_ON));
+    stmt->insert_mode = TG_INSERT_REPLACE_ON;
+    return tg_parse_predicate(parser, "REPLACE ON", &stmt->where, &stmt->where_text);
+}
+
+tg_code tg_parse_insert(tg_parser *parser, tg_stmt *stmt)
+{
+    stmt->kind = TG_STMT_INSERT;
+    tg_parse_advance(parser);
+    if (tg_parse_word(parser, 0) == TG_KW_WITH && tg_parse_word(parser, 1) == TG_KW_SCHEMA) {
+        tg_parse_advance(parser);
+        tg_parse_advance(parser);
+        TG_TRY(tg_parse_expect(parser, TG_KW_EVOLUTION));
+        stmt->schema_evolution = true;
+    }
+    if (tg_parse_accept(parser, TG_KW_OVERWRITE)) {
+        stmt->insert_mode = TG_INSERT_OVERWRITE;
+        stmt->overwrite = true;
+        (void)tg_parse_accept(parser, TG_KW_INTO);
+    } else {
+        TG_TRY(tg_parse_expect(parser, TG_KW_INTO));
+    }
+    (void)tg_parse_accept(parser, TG_KW_TABLE);
+    TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
+    if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN && !tg_parse_paren_is_query(parser, 0)) {
+        TG_TRY(tg_parse_ident_list(parser, "a column name", &stmt->insert_columns, &stmt->insert_column_count));
+    }
+    stmt->by_name = tg_parse_accept2(parser, TG_KW_BY, TG_KW_NAME);
+    if (tg_parse_accept(parser, TG_KW_REPLACE)) {
+        TG_TRY(parse_insert_replace(parser, stmt));
+        stmt->by_name = tg_parse_accept2(parser, TG_KW_BY, TG_KW_NAME) || stmt->by_name;
+    }
+    if (!tg_parse_is_query_start(parser, 0) && tg_parse_kind(parser, 0) != TG_TOK_LEFT_PAREN) {
+        (void)tg_parse_at(parser, TG_KW_VALUES);
+        (void)tg_parse_at(parser, TG_KW_SELECT);
+        return tg_parse_fail(parser, "a query or VALUES");
+    }
+    return tg_parse_query_text(parser, &stmt->query, &stmt->query_text);
+}
+
+/* ---- DELETE, UPDATE -------------------------------------------------------------------------------------------------------------- */
+
+static tg_code parse_where(tg_parser *parser, tg_stmt *stmt)
+{
+    if (!tg_parse_accept(parser, TG_KW_WHERE)) {
+        return TG_OK;
+    }
+    return tg_parse_predicate(parser, "WHERE", &stmt->where, &stmt->where_text);
+}
+
+static tg_code parse_delete(tg_parser *parser, tg_stmt *stmt)
+{
+    const tg_ident *columns = NULL;
+    size_t count = 0;
+    stmt->kind = TG_STMT_DELETE;
+    TG_TRY(tg_parse_expect(parser, TG_KW_FROM));
+    TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
+    TG_TRY(tg_parse_table_alias(parser, &stmt->table_alias, &columns, &count));
+    return parse_where(parser, stmt);
+}
+
+static tg_code parse_update(tg_parser *parser, tg_stmt *stmt)
+{
+    stmt->kind = TG_STMT_UPDATE;
+    TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
+    if (tg_parse_accept(parser, TG_KW_AS) || (tg_parse_at_name(parser, 0) && tg_parse_word(parser, 0) != TG_KW_SET)) {
+        TG_TRY(tg_parse_ident(parser, "an alias", &stmt->table_alias));
+    }
+    TG_TRY(tg_parse_expect(parser, TG_KW_SET));
+    TG_VEC(tg_select_item) items = {0};
+    do {
+        tg_select_item item = {0};
+        tg_name column;
+        TG_TRY(tg_parse_name(parser, "a column name", &column));
+        item.alias = column.parts[column.count - 1];
+        TG_TRY(tg_parse_expect_token(parser, TG_TOK_EQ, "'='"));
+        TG_TRY(tg_parse_expr(parser, &item.expr));
+        TG_VEC_PUSH(parser->arena, &items, item);
+    } while (tg_parse_accept_token(parser, TG_TOK_COMMA));
+    stmt->assignments = items.items;
+    stmt->assignment_count = items.count;
+    return parse_where(parser, stmt);
+}
+
+/* ---- SET, USE ----------------------------------------------------------------------------------------------------------------------- */
+
+static tg_code parse_set(tg_parser *parser, tg_stmt *stmt)
+{
+    stmt->kind = TG_STMT_SET;
+    if (tg_parse_word(parser, 0) == TG_KW_TIME && tg_parse_word(parser, 1) == TG_KW_ZONE) {
+        tg_parse_advance(parser);
+        tg_parse_advance(parser);
+        stmt->key = TG_S("TIME ZONE");
+        if (tg_parse_accept(parser, TG_KW_LOCAL)) {
+            stmt->value = TG_S("LOCAL");
+            return TG_OK;
+        }
+        return tg_parse_string(parser, "a time zone as string", &stmt->value);
+    }
+    /* key = value: both are text up to the sign and to the end */
+    size_t offset = tg_parse_offset(parser);
+    while (!tg_parse_at_end(parser) && tg_parse_kind(parser, 0) != TG_TOK_EQ) {
+        if (tg_parse_kind(parser, 0) == TG_TOK_ERROR) {
+            return tg_parse_fail(parser, NULL);
+        }
+        tg_parse_advance(parser);
+    }
+    if (parser->pos == 0 || tg_parse_offset(parser) == offset) {
+        return tg_parse_fail(parser, "a setting");
+    }
+    stmt->key = tg_str_trim(tg_parse_text(parser, tg_parse_span_from(parser, offset)));
+    if (!tg_parse_accept_token(parser, TG_TOK_EQ)) {
+        return TG_OK;
+    }
+    if (tg_parse_kind(parser, 0) == TG_TOK_STRING && (tg_parse_kind(parser, 1) == TG_TOK_END || tg_parse_kind(parser, 1) == TG_TOK_SEMICOLON)) {
+        return tg_parse_string(parser, "a value", &stmt->value);
+    }
+    return tg_parse_rest(parser, &stmt->value);
+}
+
+static tg_code parse_use(tg_parser *parser, tg_stmt *stmt)
+{
+    if (tg_parse_accept(parser, TG_KW_CATALOG)) {
+        stmt->kind = TG_STMT_USE_CATALOG;
+        return tg_parse_name(parser, "the name of a catalog", &stmt->name);
+    }
+    stmt->kind = TG_STMT_USE_SCHEMA;
+    if (!tg_parse_accept(parser, TG_KW_SCHEMA)) {
+        (void)tg_parse_accept(parser, TG_KW_DATABASE);
+    }
+    return tg_parse_name(parser, "the name of a schema", &stmt->name);
+}
+
+/* ---- SHOW, DESCRIBE --------------------------------------------------------------------------------------------------------------------- */
+
+static tg_code parse_in_name(tg_parser *parser, tg_stmt *stmt, bool required)
+{
+    if (tg_parse_accept(parser, TG_KW_IN) || tg_parse_accept(parser, TG_KW_FROM)) {
+        return tg_parse_name(parser, "a name", &stmt->name);
+    }
+    return required ? tg_parse_fail(parser, "IN or FROM") : TG_OK;
+}
+
+static tg_code parse_like_pattern(tg_parser *parser, tg_stmt *stmt)
+{
+    bool like = tg_parse_accept(parser, TG_KW_LIKE);
+    if (like || tg_parse_kind(parser, 0) == TG_TOK_STRING) {
+        return tg_parse_string(parser, "a pattern", &stmt->pattern);
+    }
+    return TG_OK;
+}
+
+static tg_code parse_show(tg_parser *parser, tg_stmt *stmt)
+{
+    if (tg_parse_accept(parser, TG_KW_TABLES)) {
+        stmt->kind = TG_STMT_SHOW_TABLES;
+        TG_TRY(parse_in_name(parser, stmt, false));
+        return parse_like_pattern(parser, stmt);
+    }
+    if (tg_parse_accept(parser, TG_KW_SCHEMAS) || tg_parse_accept(parser, TG_KW_DATABASES)) {
+        stmt->kind = TG_STMT_SHOW_SCHEMAS;
+        TG_TRY(parse_in_name(parser, stmt, false));
+        return parse_like_pattern(parser, stmt);
+    }
+    if (tg_parse_accept(parser, TG_KW_COLUMNS)) {
+        stmt->kind = TG_STMT_SHOW_COLUMNS;
+        return parse_in_name(parser, stmt, true);
+    }
+    if (tg_parse_accept2(parser, TG_KW_CREATE, TG_KW_TABLE)) {
+        stmt->kind = TG_STMT_SHOW_CREATE_TABLE;
+        return tg_parse_name(parser, "a table name", &stmt->name);
+    }
+    if (tg_parse_accept(parser, TG_KW_TBLPROPERTIES)) {
+        stmt->kind = TG_STMT_SHOW_TBLPROPERTIES;
+        return tg_parse_name(parser, "a table name", &stmt->name);
+    }
+    if (tg_parse_accept(parser, TG_KW_PARTITIONS)) {
+        stmt->kind = TG_STMT_SHOW_PARTITIONS;
+        return tg_parse_name(parser, "a table name", &stmt->name);
+    }
+    if (tg_parse_word(parser, 0) == TG_KW_FUNCTIONS || tg_parse_word(parser, 0) == TG_KW_VIEWS || tg_parse_word(parser, 0) == TG_KW_CATALOGS) {
+        stmt->kind = TG_STMT_OTHER;
+        stmt->object_word = TG_S("SHOW");
+        return tg_parse_rest(parser, &stmt->rest);
+    }
+    return tg_parse_fail(parser, "TABLES, SCHEMAS, COLUMNS, CREATE TABLE, TBLPROPERTIES or PARTITIONS");
+}
+
+static tg_code parse_describe(tg_parser *parser, tg_stmt *stmt)
+{
+    stmt->kind = TG_STMT_DESCRIBE;
+    if (tg_parse_word(parser, 0) == TG_KW_FUNCTION && tg_parse_at_name(parser, 1)) {
+        tg_parse_advance(parser);
+        stmt->describe = TG_DESCRIBE_FUNCTION;
+        return tg_parse_rest(parser, &stmt->rest);
+    }
+    bool query = tg_parse_word(parser, 0) == TG_KW_QUERY && tg_parse_accept(parser, TG_KW_QUERY);
+    if (query || tg_parse_is_query_start(parser, 0)) {
+        if (tg_parse_word(parser, 0) != TG_KW_TABLE) {
+            stmt->describe = TG_DESCRIBE_QUERY;
+            return tg_parse_query_text(parser, &stmt->query, &stmt->query_text);
+        }
+    }
+    if (tg_parse_word(parser, 0) == TG_KW_TABLE && tg_parse_at_name(parser, 1)) {
+        tg_parse_advance(parser);
+    }
+    static const struct {
+        tg_keyword word;
+        tg_describe_kind kind;
+    } KINDS[] = {{TG_KW_EXTENDED, TG_DESCRIBE_EXTENDED}, {TG_KW_FORMATTED, TG_DESCRIBE_EXTENDED}, {TG_KW_DETAIL, TG_DESCRIBE_DETAIL}, {TG_KW_HISTORY, TG_DESCRIBE_HISTORY}};
+    for (size_t i = 0; i < sizeof(KINDS) / sizeof(*KINDS); i++) {
+        if (tg_parse_word(parser, 0) == KINDS[i].word && tg_parse_at_name(parser, 1)) {
+            tg_parse_advance(parser);
+            stmt->describe = KINDS[i].kind;
+        }
+    }
+    TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
+    if (stmt->describe == TG_DESCRIBE_EXTENDED && tg_parse_word(parser, 0) == TG_KW_AS) {
+        return tg_parse_rest(parser, &stmt->rest);
+    }
+    return TG_OK;
+}
+
+/* ---- DROP, REFRESH --------------------------------------------------------------------------------------------------------------------- */
+
+static tg_code parse_object(tg_parser *parser, tg_stmt *stmt)
+{
+    if (tg_parse_accept2(parser, TG_KW_STREAMING, TG_KW_TABLE)) {
+        stmt->object_word = TG_S("STREAMING TABLE");
+    } else if (tg_parse_accept2(parser, TG_KW_MATERIALIZED, TG_KW_VIEW)) {
+        stmt->object_word = TG_S("MATERIALIZED VIEW");
+    } else if (tg_parse_accept(parser, TG_KW_TABLE)) {
+        stmt->object_word = TG_S("TABLE");
+    } else if (tg_parse_accept(parser, TG_KW_VIEW)) {
+        stmt->object_word = TG_S("VIEW");
+    } else if (tg_parse_accept(parser, TG_KW_SCHEMA) || tg_parse_accept(parser, TG_KW_DATABASE)) {
+        stmt->object_word = TG_S("SCHEMA");
+    } else {
+        return tg_parse_fail(parser, "TABLE, VIEW, STREAMING TABLE, MATERIALIZED VIEW or SCHEMA");
+    }
+    return TG_OK;
+}
+
+static tg_code parse_drop(tg_parser *parser, tg_stmt *stmt)
+{
+    stmt->kind = TG_STMT_DROP;
+    TG_TRY(parse_object(parser, stmt));
+    stmt->if_exists = tg_parse_accept2(parser, TG_KW_IF, TG_KW_EXISTS);
+    TG_TRY(tg_parse_name(parser, "a name", &stmt->name));
+    stmt->cascade = tg_parse_accept(parser, TG_KW_CASCADE);
+    (void)tg_parse_accept(parser, TG_KW_RESTRICT);
+    (void)tg_parse_accept(parser, TG_KW_PURGE);
+    return TG_OK;
+}
+
+static tg_code parse_refresh(tg_parser *parser, tg_stmt *stmt)
+{
+    stmt->kind = TG_STMT_REFRESH;
+    TG_TRY(parse_object(parser, stmt));
+    TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
+    stmt->full = tg_parse_accept(parser, TG_KW_FULL);
+    TG_TRY(parse_where(parser, stmt));
+    stmt->async = tg_parse_accept(parser, TG_KW_ASYNC);
+    if (!stmt->async) {
+        (void)tg_parse_accept(parser, TG_KW_SYNC);
+    }
+    return TG_OK;
+}
+
+/* ---- statements kept as text ------------------------------------------------------------------------------------------------------------- */
+
+static bool named_text_kind(tg_keyword word, tg_stmt_kind *out_kind)
+{
+    switch (word) {
+    case TG_KW_ALTER:
+        *out_kind = TG_STMT_ALTER;
+        return true;
+    case TG_KW_RESTORE:
+        *out_kind = TG_STMT_RESTORE;
+        return true;
+    case TG_KW_OPTIMIZE:
+        *out_kind = TG_STMT_OPTIMIZE;
+        return true;
+    case TG_KW_VACUUM:
+        *out_kind = TG_STMT_VACUUM;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static tg_code parse_named_text(tg_parser *parser, tg_stmt *stmt)
+{
+    if (stmt->kind == TG_STMT_ALTER) {
+        TG_TRY(parse_object(parser, stmt));
+    } else if (stmt->kind == TG_STMT_RESTORE) {
+        (void)tg_parse_accept(parser, TG_KW_TABLE);
+    }
+    TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
+    return tg_parse_rest(parser, &stmt->rest);
+}
+
+static bool is_other(tg_keyword word)
+{
+    static const tg_keyword WORDS[] = {TG_KW_MERGE,   TG_KW_GRANT,  TG_KW_REVOKE,  TG_KW_CACHE,  TG_KW_UNCACHE, TG_KW_ANALYZE, TG_KW_COPY,
+                                       TG_KW_TRUNCATE, TG_KW_MSCK,  TG_KW_REPAIR,  TG_KW_LOAD,   TG_KW_RESET,   TG_KW_CALL,    TG_KW_DECLARE,
+                                       TG_KW_BEGIN,   TG_KW_EXECUTE, TG_KW_REORG,  TG_KW_UNDROP, TG_KW_COMMENT};
+    for (size_t i = 0; i < sizeof(WORDS) / sizeof(*WORDS); i++) {
+        if (WORDS[i] == word) {
+            return true;
+        }
+    }
+    return false;
+}
+
+typedef tg_code (*command_parser)(tg_parser *parser, tg_stmt *stmt);
+
+static command_parser command_of(tg_keyword word)
+{
+    switch (word) {
+    case TG_KW_DELETE:
+        return parse_delete;
+    case TG_KW_UPDATE:
+        return parse_update;
+    case TG_KW_SET:
+        return parse_set;
+    case TG_KW_USE:
+        return parse_use;
+    case TG_KW_SHOW:
+        return parse_show;
+    case TG_KW_DESCRIBE:
+    case TG_KW_DESC:
+        return parse_describe;
+    case TG_KW_DROP:
+        return parse_drop;
+    case TG_KW_REFRESH:
+        return parse_refresh;
+    default:
+        return NULL;
+    }
+}
+
+tg_code tg_parse_command(tg_parser *parser, tg_stmt *stmt, bool *out_known)
+{
+    tg_keyword word = tg_parse_word(parser, 0);
+    command_parser command = command_of(word);
+    *out_known = true;
+    if (command) {
+        tg_parse_advance(parser);
+        return command(parser, stmt);
+    }
+    if (named_text_kind(word, &stmt->kind)) {
+        tg_parse_advance(parser);
+        return parse_named_text(parser, stmt);
+    }
+    if (is_other(word)) {
+        tg_parse_advance(parser);
+        stmt->kind = word == TG_KW_MERGE ? TG_STMT_MERGE : TG_STMT_OTHER;
+        stmt->object_word = tg_str_from(tg_keyword_text(word));
+        return tg_parse_rest(parser, &stmt->rest);
+    }
+    *out_known = false;
+    return TG_OK;
+}
