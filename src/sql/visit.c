@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables that a query names, in order of appearance, also inside subqueries of its expressions. */
+#include "sql/sql.h"
+#include "sql/token.h"
+
+/* Names of common table expressions in sight. */
+typedef struct cte_scope {
+    const tg_cte *ctes;
+    size_t count; /* those defined so far */
+    const struct cte_scope *outer;
+} cte_scope;
+
+typedef struct visitor {
+    void (*fn)(void *ctx, const tg_relation *table);
+    void *ctx;
+} visitor;
+
+static void visit_query(const visitor *v, const tg_query *query, const cte_scope *scope);
+static void visit_expr(const visitor *v, const tg_expr *expr, const cte_scope *scope);
+
+static bool is_cte(const tg_name *name, const cte_scope *scope)
+{
+    for (; name->count == 1 && scope; scope = scope->outer) {
+        for (size_t i = 0; i < scope->count; i++) {
+            if (tg_str_ieq(scope->ctes[i].name.text, name->parts[0].text)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void visit_exprs(const visitor *v, tg_expr *const *exprs, size_t count, const cte_scope *scope)
+{
+    for (size_t i = 0; i < count; i++) {
+        visit_expr(v, exprs[i], scope);
+    }
+}
+
+static void visit_sort(const visitor *v, const tg_sort_item *items, size_t count, const cte_scope *scope)
+{
+    for (size_t i = 0; i < count; i++) {
+        visit_expr(v, items[i].expr, scope);
+    }
+}
+
+static void visit_window(const visitor *v, const tg_window_spec *spec, const cte_scope *scope)
+{
+    visit_exprs(v, spec->partition_by, spec->partition_count, scope);
+    visit_sort(v, spec->order_by, spec->order_count, scope);
+}
+
+static void visit_expr(const visitor *v, const tg_expr *expr, const cte_scope *scope)
+{
+    /* chains are left-deep: walk down their spine in a loop */
+    while (expr && expr->kind == TG_EXPR_BINARY) {
+        visit_expr(v, expr->args[1], scope);
+        expr = expr->args[0];
+    }
+    if (!expr) {
+        return;
+    }
+    visit_exprs(v, expr->args, expr->arg_count, scope);
+    if (expr->query) {
+        visit_query(v, expr->query, scope);
+    }
+    if (expr->kind == TG_EXPR_CALL) {
+        visit_expr(v, expr->call->filter, scope);
+        visit_sort(v, expr->call->within_group, expr->call->within_group_count, scope);
+        if (expr->call->over) {
+            visit_window(v, expr->call->over, scope);
+        }
+    }
+}
+
+static void visit_relation(const visitor *v, const tg_relation *relation, const cte_scope *scope)
+{
+    if (!relation) {
+        return;
+    }
+    if (relation->kind == TG_REL_JOIN || relation->left) {
+        visit_relation(v, relation->left, scope); /* as deep as the text has joins: bounded by its size, frames are small */
+        visit_relation(v, relation->right, scope);
+        visit_expr(v, relation->on, scope);
+        return;
+    }
+    if (relation->kind == TG_REL_TABLE && !is_cte(&relation->name, scope)) {
+        v->fn(v->ctx, relation);
+    }
+    if (relation->query) {
+        visit_query(v, relation->query, scope);
+    }
+    visit_expr(v, relation->call, scope);
+}
+
+static void visit_select(const visitor *v, const tg_select *select, const cte_scope *scope)
+{
+    visit_relation(v, select->from, scope);
+    for (size_t i = 0; i < select->item_count; i++) {
+        visit_expr(v, select->items[i].expr, scope);
+    }
+    for (size_t i = 0; i < select->lateral_view_count; i++) {
+        visit_expr(v, select->lateral_views[i].call, scope);
+    }
+    visit_expr(v, select->where, scope);
+    visit_exprs(v, select->group_by, select->group_count, scope);
+    visit_expr(v, select->having, scope);
+    visit_expr(v, select->qualify, scope);
+    for (size_t i = 0; i < select->window_count; i++) {
+        visit_window(v, select->windows[i].spec, scope);
+    }
+}
+
+static void visit_body(const visitor *v, const tg_query_body *body, const cte_scope *scope)
+{
+    switch (body->kind) {
+    case TG_BODY_SELECT:
+        visit_select(v, body->select, scope);
+        break;
+    case TG_BODY_VALUES:
+        for (size_t i = 0; i < body->row_count; i++) {
+            visit_exprs(v, body->rows[i], body->row_lens[i], scope);
+        }
+        break;
+    case TG_BODY_SET_OP:
+        visit_body(v, body->left, scope);
+        visit_body(v, body->right, scope);
+        break;
+    case TG_BODY_QUERY:
+        visit_query(v, body->query, scope);
+        break;
+    case TG_BODY_TABLE: {
+        tg_relation table = {.kind = TG_REL_TABLE, .span = body->span, .name = body->table};
+        if (!is_cte(&body->table, scope)) {
+            v->fn(v->ctx, &table);
+        }
+        break;
+    }
+    }
+}
+
+static void visit_query(const visitor *v, const tg_query *query, const cte_scope *scope)
+{
+    cte_scope own = {.ctes = query->ctes, .outer = scope};
+    for (size_t i = 0; i < query->cte_count; i++) {
+        own.count = query->recursive ? query->cte_count : i; /* a CTE sees those before it */
+        visit_query(v, query->ctes[i].query, &own);
+    }
+    own.count = query->cte_count;
+    visit_body(v, query->body, &own);
+    visit_sort(v, query->order_by, query->order_count, &own);
+    visit_expr(v, query->limit, &own);
+    visit_expr(v, query->offset, &own);
+}
+
+void tg_sql_visit_tables(const tg_query *query, void (*fn)(void *ctx, const tg_relation *table), void *ctx)
+{
+    visitor v = {.fn = fn, .ctx = ctx};
+    visit_query(&v, query, NULL);
+}
+
+bool tg_sql_is_reserved(tg_str word)
+{
+    tg_keyword keyword = tg_keyword_find(word);
+    return keyword != TG_KW_NONE && tg_keyword_is_reserved(keyword);
+}
