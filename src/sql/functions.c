@@ -162,6 +162,55 @@ bool tg_fn_literal_int(const tg_bexpr *arg, int64_t *out)
     return true;
 }
 
+/* ---- what may raise ------------------------------------------------------------------------------------------------------- */
+
+/* Functions that never raise of themselves; any other may. */
+static const char *const harmless[] = {
+    "=",       "<>",         "<",        "<=",       ">",      ">=",     "<=>",    "equal_null", "and",    "or",     "not",        "isnull",
+    "isnotnull", "is_true",  "is_false", "between",  "in",     "like",   "ilike",  "case",       "if",     "coalesce", "nvl",      "ifnull",
+    "nvl2",    "nullif",     "greatest", "least",    "isnan",  "nanvl",  "||",     "concat",     "concat_ws", "length", "upper",   "lower",
+    "trim",    "ltrim",      "rtrim",    "btrim",    "substring", "substr", "left", "right",     "replace", "rlike", "regexp_like", "startswith",
+    "endswith", "contains",  "year",     "month",    "day",    "hour",   "minute", "second",     "date_trunc", "trunc", "size",      "get",
+    "named_struct", "struct_row", "array", "array_contains", "typeof",
+};
+
+static bool cast_may_raise(const tg_bexpr *cast)
+{
+    const tg_type *from = cast->args[0]->type, *to = cast->type;
+    if (cast->cast_mode == TG_CAST_TRY || from->kind == TG_TYPE_VOID || to->kind == TG_TYPE_STRING || to->kind == TG_TYPE_DOUBLE) {
+        return cast->cast_mode != TG_CAST_TRY && from->kind == TG_TYPE_STRING && to->kind == TG_TYPE_DOUBLE;
+    }
+    bool widens = tg_type_is_integer(from) && tg_type_is_integer(to) && from->kind < to->kind;
+    bool is_wide_decimal = tg_type_is_integer(from) && to->kind == TG_TYPE_DECIMAL && to->precision - to->scale >= 19;
+    bool between_times = from->kind == TG_TYPE_DATE || from->kind == TG_TYPE_TIMESTAMP || from->kind == TG_TYPE_TIMESTAMP_NTZ;
+    return !widens && !is_wide_decimal && !between_times;
+}
+
+bool tg_fn_may_raise(const tg_bexpr *expr)
+{
+    if (expr->kind == TG_B_SUBQUERY || expr->kind == TG_B_EXISTS || expr->kind == TG_B_IN_QUERY) {
+        return true;
+    }
+    if (expr->kind == TG_B_CAST && cast_may_raise(expr)) {
+        return true;
+    }
+    if (expr->function) {
+        bool is_harmless = false;
+        for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]) && !is_harmless; i++) {
+            is_harmless = strcmp(expr->function->name, harmless[i]) == 0;
+        }
+        if (!is_harmless) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < expr->arg_count; i++) {
+        if (tg_fn_may_raise(expr->args[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- implicit casts of arguments ------------------------------------------------------------------------------------ */
 
 bool tg_fn_any_nullable(const tg_bexpr *call)

@@ -125,6 +125,62 @@ TG_FN_RESOLVER(logic)
     return TG_OK;
 }
 
+typedef TG_VEC(const tg_bexpr *) term_list;
+
+/* The terms of a chain of the same operator, left to right. The depth of chains is bounded by the binder. */
+static void flatten_chain(tg_arena *arena, const tg_bexpr *expr, const tg_function *function, term_list *out)
+{
+    if (expr->kind != TG_B_CALL || expr->function != function) {
+        TG_VEC_PUSH(arena, out, expr);
+        return;
+    }
+    flatten_chain(arena, expr->args[0], function, out);
+    flatten_chain(arena, expr->args[1], function, out);
+}
+
+static tg_code print_terms(tg_print_context *ctx, const term_list *terms, const char *between, tg_error *err)
+{
+    tg_buf_addc(ctx->out, '(');
+    for (size_t i = 0; i < terms->count; i++) {
+        tg_buf_addz(ctx->out, i ? between : "");
+        TG_TRY(tg_print_expr(ctx, terms->items[i], err));
+    }
+    tg_buf_addc(ctx->out, ')');
+    return TG_OK;
+}
+
+enum { GUARDS_MAX = 5 }; /* each guard inside another doubles the text */
+
+/*
+ * As a value DuckDB evaluates all terms, Spark only what it needs: x <> 0 AND 1 / x > 2. Where a later term may raise, those before
+ * it are asked first: CASE WHEN NOT a THEN FALSE ELSE a AND b END.
+ */
+TG_FN_PRINTER(logic)
+{
+    bool is_and = call->function->name[0] == 'a';
+    term_list terms = {0};
+    flatten_chain(ctx->arena, call, call->function, &terms);
+    bool may_raise = false;
+    for (size_t i = 1; i < terms.count && !may_raise; i++) {
+        may_raise = tg_fn_may_raise(terms.items[i]);
+    }
+    if (!may_raise || ctx->guard_depth >= GUARDS_MAX) {
+        return print_terms(ctx, &terms, is_and ? " AND " : " OR ", err);
+    }
+    ctx->guard_depth++;
+    tg_buf_addz(ctx->out, "CASE");
+    for (size_t i = 0; i + 1 < terms.count; i++) {
+        tg_buf_addz(ctx->out, is_and ? " WHEN (NOT " : " WHEN (");
+        TG_TRY(tg_print_expr(ctx, terms.items[i], err));
+        tg_buf_addz(ctx->out, is_and ? ") THEN FALSE" : ") THEN TRUE");
+    }
+    tg_buf_addz(ctx->out, " ELSE ");
+    TG_TRY(print_terms(ctx, &terms, is_and ? " AND " : " OR ", err));
+    tg_buf_addz(ctx->out, " END");
+    ctx->guard_depth--;
+    return TG_OK;
+}
+
 /* ---- conditions --------------------------------------------------------------------------------------------------------- */
 
 static tg_code check_condition(tg_fn_context *ctx, tg_bexpr *call, size_t index, tg_error *err)

@@ -43,6 +43,9 @@ bool tg_fn_literal(const tg_bexpr *arg, tg_value *out);
 bool tg_fn_literal_string(const tg_bexpr *arg, tg_str *out);
 bool tg_fn_literal_int(const tg_bexpr *arg, int64_t *out);
 
+/* May the expression raise on some row (division, casts, overflow, indexes)? Errs on the side of yes. */
+bool tg_fn_may_raise(const tg_bexpr *expr);
+
 /* ---- types -------------------------------------------------------------------------------------------------------- */
 
 /* common_type without the rule that strings yield. NULL: none. */

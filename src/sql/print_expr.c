@@ -516,6 +516,10 @@ tg_code tg_print_expr(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err
         return tg_fn_at(expr->span, err,
                         TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED, "expression is nested too deeply (limit %d)", TG_LIMIT_EXPRESSION_DEPTH));
     }
+    /* Templates that name an argument twice double the text at each level. */
+    if (ctx->out->len > TG_LIMIT_STATEMENT_BYTES) {
+        return tg_fn_at(expr->span, err, TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED, "the query becomes too large for the engine"));
+    }
     ctx->depth++;
     tg_code code = print_node(ctx, expr, err);
     ctx->depth--;
@@ -523,6 +527,22 @@ tg_code tg_print_expr(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err
         (void)tg_error_span(err, expr->span.offset, expr->span.len);
     }
     return code;
+}
+
+tg_code tg_print_condition(tg_print_context *ctx, const tg_bexpr *condition, tg_error *err)
+{
+    bool is_and = condition->kind == TG_B_CALL && strcmp(condition->function->name, "and") == 0;
+    if (!is_and || ctx->depth >= TG_LIMIT_EXPRESSION_DEPTH) {
+        return tg_print_expr(ctx, condition, err);
+    }
+    ctx->depth++;
+    tg_buf_addc(ctx->out, '(');
+    TG_TRY(tg_print_condition(ctx, condition->args[0], err));
+    tg_buf_addz(ctx->out, " AND ");
+    TG_TRY(tg_print_condition(ctx, condition->args[1], err));
+    tg_buf_addc(ctx->out, ')');
+    ctx->depth--;
+    return TG_OK;
 }
 
 tg_code tg_sql_print_bexpr(const tg_bexpr *expr, const tg_print_options *options,

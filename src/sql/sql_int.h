@@ -15,11 +15,17 @@ struct tg_print_context {
     void *column_self;
     size_t scan_index; /* scans printed so far */
     int depth;
+    int guard_depth; /* guards of AND and OR around the current expression */
     const struct tg_print_lambda *index_vars; /* lambda parameters that count from 0 in Spark and from 1 in DuckDB */
 };
 
 /* Prints an expression so that it can stand anywhere (in parentheses when it is not atomic). */
 TG_CHECKED tg_code tg_print_expr(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err);
+/*
+ * Prints a condition of WHERE, HAVING or ON. DuckDB evaluates the terms of AND one after the other there, so they are printed
+ * plainly; as a value AND and OR evaluate both sides, and tg_print_expr guards a right side that may raise.
+ */
+TG_CHECKED tg_code tg_print_condition(tg_print_context *ctx, const tg_bexpr *condition, tg_error *err);
 /* Prints a relation as a query text (SELECT ...), columns named "c<id>". For subqueries inside expressions too. */
 TG_CHECKED tg_code tg_print_query(tg_print_context *ctx, const tg_rel *rel, tg_error *err);
 /*
