@@ -67,6 +67,16 @@ const char *tg_dataset_kind_event_name(tg_dataset_kind kind)
 
 /* ---- datasets -------------------------------------------------------------------------------- */
 
+/* Where a definition stands, for the message about its double. */
+static size_t line_of(const tg_source_file *file, const tg_stmt *stmt)
+{
+    size_t line = 1;
+    for (size_t i = 0; i < stmt->name.span.offset; i++) {
+        line += file->text.ptr[i] == '\n';
+    }
+    return line;
+}
+
 static tg_dataset *add_dataset(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt,
                                const tg_catalog *scope, tg_dataset_kind kind, tg_str full_name)
 {
@@ -81,10 +91,9 @@ static tg_dataset *add_dataset(tg_graph_builder *b, const tg_source_file *file, 
     if (other) {
         tg_graph_fail(b, file, stmt->name.span, TG_E_PIPELINE_DUPLICATE_IDENTIFIERS_OUTPUT,
                       "Give one of them another name.",
-                      "%s `%.*s` is defined twice: as a %s in %s, as a %s in %s",
-                      kind == other->kind ? tg_dataset_kind_name(kind) : "dataset",
-                      TG_SARG(full_name), tg_dataset_kind_name(other->kind),
-                      other->file->shown_name, tg_dataset_kind_name(kind), file->shown_name);
+                      "`%.*s` is defined twice: first as a %s in %s, line %zu", TG_SARG(full_name),
+                      tg_dataset_kind_name(other->kind), other->file->shown_name,
+                      line_of(other->file, other->stmt));
         return NULL;
     }
     (void)tg_map_put(&b->graph->names, full_name, dataset);
@@ -109,8 +118,8 @@ static void add_flow(tg_graph_builder *b, const tg_source_file *file, const tg_s
     if (other) {
         tg_graph_fail(b, file, stmt->name.span, TG_E_PIPELINE_DUPLICATE_IDENTIFIERS_FLOW,
                       "Give one of them another name.",
-                      "flow `%.*s` is defined twice: in %s and in %s", TG_SARG(full_name),
-                      other->file->shown_name, file->shown_name);
+                      "flow `%.*s` is defined twice: first in %s, line %zu", TG_SARG(full_name),
+                      other->file->shown_name, line_of(other->file, other->stmt));
         return;
     }
     (void)tg_map_put(&b->flow_names, full_name, flow);

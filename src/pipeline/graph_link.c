@@ -43,15 +43,18 @@ static tg_code find_target(tg_graph_builder *b, const tg_registered_flow *r, con
     return TG_OK;
 }
 
-static void link_targets(tg_graph_builder *b)
+static bool link_targets(tg_graph_builder *b)
 {
+    bool all_found = true;
     for (size_t i = 0; i < b->flows.count; i++) {
         tg_registered_flow *r = &b->flows.items[i];
         tg_auto_error tg_error err = TG_ERROR_INIT;
         if (r->target && find_target(b, r, &r->flow->dataset, &err) != TG_OK) {
             tg_graph_fail_with(b, r->flow->file, &err);
+            all_found = false;
         }
     }
+    return all_found;
 }
 
 /* Gives each table its flow; a second one is reported by check_flow_counts. */
@@ -404,12 +407,14 @@ void tg_graph_link(tg_graph_builder *b)
         return;
     }
     check_flow_names(b);
-    link_targets(b);
+    bool has_all_targets = link_targets(b);
     attach_flows(b);
     link_inputs(b);
     order_flows(b);
     close_flows(b);
     check_flow_counts(b);
-    check_datasets_have_flows(b);
+    if (has_all_targets) { /* else the table that lacks a flow may be the one that was meant */
+        check_datasets_have_flows(b);
+    }
     check_streams(b);
 }

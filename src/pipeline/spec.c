@@ -226,6 +226,9 @@ static void check_keys(tg_spec_reader *r, const tg_yaml_node *root)
         } else if (is_ignored(key->text)) {
             first_ignored = first_ignored ? first_ignored : key;
             tg_buf_addf(&ignored, "%s`%.*s`", ignored.len ? ", " : "", TG_SARG(key->text));
+        } else if (tg_spec_is_tidegate_key(key->text)) {
+            tg_spec_fail(r, key, TG_E_PIPELINE_SPEC_UNEXPECTED_FIELD, "Write it under `tidegate:`.",
+                         "unexpected field `%.*s` in the pipeline spec", TG_SARG(key->text));
         } else {
             tg_spec_unexpected(r, key, "", spark_keys, SPARK_KEY_COUNT);
         }

@@ -35,6 +35,8 @@ bool tg_spec_path(tg_spec_reader *r, const char *field, const tg_yaml_node *node
 void tg_spec_string_map(tg_spec_reader *r, const char *field, const tg_yaml_node *node,
                         const tg_property **out, size_t *out_count);
 
+/* Does the key belong under tidegate? People put such keys at the top. */
+bool tg_spec_is_tidegate_key(tg_str key);
 /* The value of the key tidegate. */
 void tg_spec_read_tidegate(tg_spec_reader *r, const tg_yaml_node *node);
 /* The value of the key libraries: patterns are checked and expanded. */

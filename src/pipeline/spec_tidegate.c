@@ -28,6 +28,11 @@ static bool is_in(tg_str key, const tg_str *keys, size_t count)
     return false;
 }
 
+bool tg_spec_is_tidegate_key(tg_str key)
+{
+    return is_in(key, known_keys, KNOWN_COUNT);
+}
+
 static void read_count(tg_spec_reader *r, const char *field, const tg_yaml_node *node, int64_t *out)
 {
     if (!tg_yaml_int(node, out) || *out < 0 || *out > MAX_THREADS) {

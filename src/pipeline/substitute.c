@@ -25,10 +25,18 @@ static void put_value(substitution *s, tg_str key, tg_str value)
     (void)tg_map_put(&s->values, key, copy);
 }
 
-static void fail(substitution *s, size_t offset, size_t len, tg_str key, const char *message)
+static void fail(substitution *s, size_t offset, size_t len, tg_error *err)
+{
+    (void)tg_error_span(err, offset, len);
+    tg_error_locate(err, s->file, s->text);
+    tg_diags_add(s->diags, err);
+    s->error_count++;
+}
+
+static void fail_unknown(substitution *s, size_t offset, size_t len, tg_str key)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
-    (void)TG_ERR(&err, TIDEGATE_UNRESOLVED_VARIABLE, "%s ${%.*s}", message, TG_SARG(key));
+    (void)TG_ERR(&err, TIDEGATE_UNRESOLVED_VARIABLE, "no value for ${%.*s}", TG_SARG(key));
     TG_VEC(tg_str) keys = {0};
     for (size_t i = 0; i < s->values.used_count; i++) {
         TG_VEC_PUSH(s->arena, &keys, s->values.entries[i].key);
@@ -39,10 +47,7 @@ static void fail(substitution *s, size_t offset, size_t len, tg_str key, const c
     } else {
         (void)tg_error_hint(&err, "Give it a value under `configuration` in the pipeline spec.");
     }
-    (void)tg_error_span(&err, offset, len);
-    tg_error_locate(&err, s->file, s->text);
-    tg_diags_add(s->diags, &err);
-    s->error_count++;
+    fail(s, offset, len, &err);
 }
 
 /* At "${": the position behind the variable. */
@@ -51,7 +56,9 @@ static size_t replace_variable(substitution *s, size_t pos, size_t end)
     size_t close = tg_str_find(s->text, TG_S("}"), pos);
     size_t line = tg_str_find(s->text, TG_S("\n"), pos);
     if (close == SIZE_MAX || close >= end || close > line) {
-        fail(s, pos, 2, TG_S(""), "missing } after");
+        tg_auto_error tg_error err = TG_ERROR_INIT;
+        (void)TG_ERR(&err, TIDEGATE_UNRESOLVED_VARIABLE, "`${` has no closing `}`");
+        fail(s, pos, 2, &err);
         return pos + 2;
     }
     tg_str key = tg_str_trim(tg_str_sub(s->text, pos + 2, close));
@@ -59,7 +66,7 @@ static size_t replace_variable(substitution *s, size_t pos, size_t end)
     if (value) {
         tg_buf_adds(&s->out, *value);
     } else {
-        fail(s, pos, close + 1 - pos, key, "no value for");
+        fail_unknown(s, pos, close + 1 - pos, key);
     }
     return close + 1;
 }
