@@ -44,6 +44,8 @@ if(tg_public_headers AND NOT tg_api_type STREQUAL "INTERFACE_LIBRARY")
                LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
   install(TARGETS libtidegate LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES ${tg_public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tidegate)
+  # Relative to where the file is, so that the installed tree can be moved.
+  file(RELATIVE_PATH TG_PREFIX_FROM_PC /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
   configure_file(cmake/tidegate.pc.in ${CMAKE_BINARY_DIR}/tidegate.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/tidegate.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
