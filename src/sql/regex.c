@@ -465,12 +465,15 @@ tg_regex tg_regex_translate(tg_str java, bool test_only, tg_arena *arena)
             }
         }
     }
-    return (tg_regex){.text = tg_buf_take(&t.out, arena),
-                      .group_count = t.group_count,
-                      .matches_empty = matches_empty,
-                      .is_plain = t.is_plain,
-                      .plain = tg_buf_take(&t.plain, arena),
-                      .refusal = t.refusal};
+    tg_regex result = {.text = tg_buf_take(&t.out, arena),
+                       .group_count = t.group_count,
+                       .matches_empty = matches_empty,
+                       .is_plain = t.is_plain,
+                       .plain = tg_buf_take(&t.plain, arena),
+                       .refusal = t.refusal};
+    tg_buf_dispose(&t.out);
+    tg_buf_dispose(&t.plain);
+    return result;
 }
 
 bool tg_regex_translate_replacement(tg_str java, size_t group_count, tg_arena *arena, tg_str *out, const char **out_refusal)

@@ -78,7 +78,8 @@ void tg_udf_return_float(tg_udf_call *call, float value)
 
 void tg_udf_return_double(tg_udf_call *call, double value)
 {
-    ((double *)call->result_data)[call->row] = value;
+    /* One NaN, as in Java: C's functions also give negative ones. */
+    ((double *)call->result_data)[call->row] = value != value ? __builtin_nan("") : value;
 }
 
 void tg_udf_return_str(tg_udf_call *call, tg_str value)

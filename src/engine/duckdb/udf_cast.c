@@ -221,16 +221,16 @@ bool tg_udf_parse_decimal(tg_str text, int precision, int scale, tg_int128 *out,
             continue;
         }
         if (seen < kept) {
-            value = value * 10 + (text.ptr[j] - '0');
-            *out_overflow = value >= limit;
+            *out_overflow = value > (limit - 1) / 10;
+            value = *out_overflow ? value : value * 10 + (text.ptr[j] - '0');
         } else if (seen == kept) {
             rounds_up = text.ptr[j] >= '5';
         }
         seen++;
     }
     for (; seen < kept && value != 0 && !*out_overflow; seen++) {
-        value *= 10;
-        *out_overflow = value >= limit;
+        *out_overflow = value > (limit - 1) / 10;
+        value = *out_overflow ? value : value * 10;
     }
     value += rounds_up;
     *out_overflow = *out_overflow || value >= limit;
