@@ -283,6 +283,12 @@ static void make_locale(void)
     utf8_locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
 }
 
+static void need_locale(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, make_locale);
+}
+
 static void put_code_point(tg_buf *out, uint32_t c)
 {
     char bytes[4];
@@ -313,8 +319,7 @@ static void put_lower(tg_buf *out, uint32_t c)
 
 static void change_case(tg_udf_call *call, bool is_upper)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, make_locale);
+    need_locale();
     tg_str text = tg_udf_str(call, 0);
     for (size_t at = 0; at < text.len;) {
         uint32_t c = tg_utf8_next(text, &at);
@@ -339,8 +344,7 @@ static void lower(tg_udf_call *call)
 
 static void initcap(tg_udf_call *call)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, make_locale);
+    need_locale();
     tg_str text = tg_udf_str(call, 0);
     bool is_start = true;
     for (size_t at = 0; at < text.len;) {

@@ -258,7 +258,7 @@ static void test_chunks(void **state)
         {"(SELECT sum(tg_cast_long(CASE WHEN x % 3 = 0 THEN NULL ELSE CAST(x AS VARCHAR) END, 64, FALSE)) FROM range(10000) t(x))", "33326667"},
         {"(SELECT count(DISTINCT tg_reverse('a rather long text ' || x)) FROM range(5000) t(x))", "5000"},
         {"(SELECT sum(tg_hash(x, CASE WHEN x % 2 = 0 THEN [x, NULL] END)) IS NOT NULL FROM range(5000) t(x))", "true"},
-        {"(SELECT max(CASE WHEN x < 4999 THEN 1 WHEN tg_bad_index(1, 1) THEN NULL END) FROM range(4999) t(x))", "1"},
+        {"(SELECT max(CASE WHEN x < 4999 THEN 1 WHEN tg_bad_index(1, x) THEN NULL END) FROM range(4999) t(x))", "1"},
     };
     CHECK_ALL(cases);
 }
