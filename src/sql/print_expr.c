@@ -544,14 +544,3 @@ tg_code tg_print_condition(tg_print_context *ctx, const tg_bexpr *condition, tg_
     ctx->depth--;
     return TG_OK;
 }
-
-tg_code tg_sql_print_bexpr(const tg_bexpr *expr, const tg_print_options *options,
-                           void (*column_text)(void *self, uint32_t id, tg_buf *out), void *self, tg_buf *out, tg_error *err)
-{
-    if (options->dialect != TG_DIALECT_DUCKDB) {
-        TG_FAIL(err, UNSUPPORTED_FEATURE, "printing for Spark is not available yet");
-    }
-    tg_auto_arena tg_arena *scratch = tg_arena_new();
-    tg_print_context ctx = {.options = options, .out = out, .arena = scratch, .column_text = column_text, .column_self = self};
-    return tg_print_expr(&ctx, expr, err);
-}
