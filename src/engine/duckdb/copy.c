@@ -392,7 +392,7 @@ static tg_code collect_files(tg_duckdb_session *session, const tg_duckdb_copy *c
     tg_code code;
     while ((code = tg_duckdb_fetch(session, result, &chunk, err)) == TG_OK && chunk) {
         for (idx_t row = 0; row < tg_duckdb.data_chunk_get_size(chunk) && code == TG_OK; row++) {
-            tg_delta_add add;
+            tg_delta_add add = {0};
             int64_t rows = 0;
             code = make_add(session, copy, chunk, row, arena, &add, &rows, err);
             if (code == TG_OK && rows) {

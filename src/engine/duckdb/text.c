@@ -251,7 +251,7 @@ static tg_code type_from(duckdb_logical_type type, tg_str column, int depth, tg_
                 TG_LIMIT_EXPRESSION_DEPTH);
     }
     duckdb_type id = tg_duckdb.get_type_id(type);
-    const tg_type *key, *element;
+    const tg_type *key = NULL, *element = NULL;
     switch (id) {
     case DUCKDB_TYPE_DECIMAL:
         *out_type =
