@@ -334,6 +334,55 @@ TG_FN_PRINTER(array_contains)
                              call, err);
 }
 
+/* ---- two arrays ------------------------------------------------------------------------------------------------------------------ */
+
+TG_FN_RESOLVER(array_pair)
+{
+    for (size_t i = 0; i < 2; i++) {
+        const tg_type *type = call->args[i]->type;
+        if (type->kind != TG_TYPE_ARRAY || (!tg_type_is_orderable(type->element) && type->element->kind != TG_TYPE_VOID)) {
+            return tg_fn_type_error(call, i, "an array of values that can be compared", err);
+        }
+    }
+    const tg_type *left = call->args[0]->type, *right = call->args[1]->type;
+    const tg_type *type = tg_sql_tightest_type(ctx->arena, left, right);
+    if (!type) {
+        return tg_fn_at(call->span, err,
+                        TG_ERR(err, DATATYPE_MISMATCH_BINARY_ARRAY_DIFF_TYPES, "`%s` does not take %s and %s", call->function->name,
+                               tg_type_ddl(ctx->arena, left).ptr, tg_type_ddl(ctx->arena, right).ptr));
+    }
+    TG_TRY(tg_fn_coerce(ctx, call, 0, type, err));
+    TG_TRY(tg_fn_coerce(ctx, call, 1, type, err));
+    bool is_test = strcmp(call->function->name, "arrays_overlap") == 0;
+    call->type = is_test ? tg_type_of(TG_TYPE_BOOLEAN) : type;
+    call->nullable = tg_fn_any_nullable(call) || is_test;
+    return TG_OK;
+}
+
+/* list_position finds NULLs too. */
+TG_FN_PRINTER(array_pair)
+{
+    const char *name = call->function->name;
+    if (strcmp(name, "arrays_overlap") == 0) {
+        return tg_print_template(ctx,
+                                 "CASE WHEN $1 IS NULL OR $2 IS NULL THEN NULL "
+                                 "WHEN len(list_filter($1, lambda tg_x: tg_x IS NOT NULL AND list_position($2, tg_x) IS NOT NULL)) > 0 THEN TRUE "
+                                 "WHEN len($1) > 0 AND len($2) > 0 AND (list_count($1) < len($1) OR list_count($2) < len($2)) THEN NULL "
+                                 "ELSE FALSE END",
+                                 call, err);
+    }
+    if (strcmp(name, "array_union") == 0) {
+        return tg_print_template(ctx,
+                                 "CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN list_transform([list_concat($1, $2)], "
+                                 "lambda tg_l: list_filter(tg_l, lambda tg_x, tg_i: list_position(tg_l, tg_x) = tg_i))[1] END",
+                                 call, err);
+    }
+    return tg_print_format(ctx, call, err,
+                           "CASE WHEN $2 IS NOT NULL THEN list_filter($1, lambda tg_x, tg_i: list_position($1, tg_x) = tg_i "
+                           "AND list_position($2, tg_x) IS %sNULL) END",
+                           strcmp(name, "array_intersect") == 0 ? "NOT " : "");
+}
+
 /* ---- whole arrays ------------------------------------------------------------------------------------------------------------- */
 
 TG_FN_RESOLVER(array_ordered)

@@ -126,18 +126,15 @@ static void width_bucket(tg_udf_call *call)
         tg_udf_return_null(call);
         return;
     }
-    double below = fmin(low, high), above = fmax(low, high);
-    bool ascends = low < high;
-    if (value < below || value >= above) {
-        bool is_under = ascends ? value < below : value > above;
-        /* The upper end of a descending range lies in the first bucket. */
-        int64_t outside = is_under ? 0 : !ascends && value == above ? 1 : count + 1;
-        tg_udf_return_long(call, !ascends && value == below ? count + 1 : outside);
-        return;
+    /* A range that descends is one that ascends, seen from the other side. */
+    double sign = low < high ? 1 : -1, at = sign * value, start = sign * low, end = sign * high;
+    if (at < start) {
+        tg_udf_return_long(call, 0);
+    } else if (at >= end) {
+        tg_udf_return_long(call, count + 1);
+    } else {
+        tg_udf_return_long(call, (int64_t)((double)count * (at - start) / (end - start)) + 1);
     }
-    double share = ascends ? (value - low) / (high - low) : (low - value) / (low - high);
-    int64_t bucket = (int64_t)((double)count * share) + 1;
-    tg_udf_return_long(call, !ascends && value == below ? count + 1 : bucket);
 }
 
 /* ---- division and remainder -------------------------------------------------------------------------------------------------------- */
