@@ -15,7 +15,8 @@ typedef enum cast_verdict {
 
 static bool is_time(const tg_type *type)
 {
-    return type->kind == TG_TYPE_DATE || type->kind == TG_TYPE_TIMESTAMP || type->kind == TG_TYPE_TIMESTAMP_NTZ;
+    return type->kind == TG_TYPE_DATE || type->kind == TG_TYPE_TIMESTAMP ||
+           type->kind == TG_TYPE_TIMESTAMP_NTZ;
 }
 
 static bool is_interval(const tg_type *type)
@@ -43,7 +44,9 @@ static cast_verdict judge_from_time(const tg_type *from, const tg_type *to)
         return CAST_YES;
     }
     if (from->kind == TG_TYPE_TIMESTAMP) {
-        return tg_type_is_numeric(to) ? CAST_YES : to->kind == TG_TYPE_BOOLEAN ? CAST_NO_BUT_LEGACY : CAST_NO;
+        return tg_type_is_numeric(to)        ? CAST_YES
+               : to->kind == TG_TYPE_BOOLEAN ? CAST_NO_BUT_LEGACY
+                                             : CAST_NO;
     }
     return from->kind == TG_TYPE_DATE && tg_type_is_numeric(to) ? CAST_NO_BUT_FUNCTION : CAST_NO;
 }
@@ -57,7 +60,8 @@ static cast_verdict judge_nested(const tg_type *from, const tg_type *to)
     }
     if (from->kind != TG_TYPE_STRUCT) {
         cast_verdict verdict = judge(from->element, to->element);
-        return verdict != CAST_YES || from->kind == TG_TYPE_ARRAY ? verdict : judge(from->key, to->key);
+        return verdict != CAST_YES || from->kind == TG_TYPE_ARRAY ? verdict
+                                                                  : judge(from->key, to->key);
     }
     if (from->field_count != to->field_count) {
         return CAST_NO;
@@ -92,7 +96,9 @@ static cast_verdict judge(const tg_type *from, const tg_type *to)
         return judge_from_number(from, to);
     }
     if (from->kind == TG_TYPE_BOOLEAN) {
-        return tg_type_is_numeric(to) ? CAST_YES : to->kind == TG_TYPE_TIMESTAMP ? CAST_NO_BUT_LEGACY : CAST_NO;
+        return tg_type_is_numeric(to)          ? CAST_YES
+               : to->kind == TG_TYPE_TIMESTAMP ? CAST_NO_BUT_LEGACY
+                                               : CAST_NO;
     }
     if (is_time(from)) {
         return judge_from_time(from, to);
@@ -106,10 +112,12 @@ static cast_verdict judge(const tg_type *from, const tg_type *to)
 bool tg_sql_cast_uses_zone(const tg_type *from, const tg_type *to)
 {
     if (from->kind == TG_TYPE_TIMESTAMP) {
-        return to->kind == TG_TYPE_STRING || to->kind == TG_TYPE_DATE || to->kind == TG_TYPE_TIMESTAMP_NTZ;
+        return to->kind == TG_TYPE_STRING || to->kind == TG_TYPE_DATE ||
+               to->kind == TG_TYPE_TIMESTAMP_NTZ;
     }
     if (to->kind == TG_TYPE_TIMESTAMP) {
-        return from->kind == TG_TYPE_STRING || from->kind == TG_TYPE_DATE || from->kind == TG_TYPE_TIMESTAMP_NTZ;
+        return from->kind == TG_TYPE_STRING || from->kind == TG_TYPE_DATE ||
+               from->kind == TG_TYPE_TIMESTAMP_NTZ;
     }
     if (from->kind == TG_TYPE_STRUCT) {
         for (size_t i = 0; i < from->field_count; i++) {
@@ -123,12 +131,16 @@ bool tg_sql_cast_uses_zone(const tg_type *from, const tg_type *to)
     if (from->kind == TG_TYPE_ARRAY || from->kind == TG_TYPE_MAP) {
         bool is_text = to->kind == TG_TYPE_STRING;
         return tg_sql_cast_uses_zone(from->element, is_text ? to : to->element) ||
-               (from->kind == TG_TYPE_MAP && tg_sql_cast_uses_zone(from->key, is_text ? to : to->key));
+               (from->kind == TG_TYPE_MAP &&
+                tg_sql_cast_uses_zone(from->key, is_text ? to : to->key));
     }
     return false;
 }
 
-/* 'epoch', 'today' ... in a literal: only there, as Spark replaces them before it runs. False: no such word. */
+/*
+ * 'epoch', 'today' ... in a literal: only there, as Spark replaces them before it runs. False: no
+ * such word.
+ */
 static bool special_time(tg_fn_context *ctx, const tg_bexpr *expr, const tg_type *to, tg_value *out)
 {
     tg_str text;
@@ -155,32 +167,38 @@ static bool special_time(tg_fn_context *ctx, const tg_bexpr *expr, const tg_type
     if (to->kind == TG_TYPE_DATE) {
         *out = tg_value_int(to, day);
     } else {
-        *out = tg_value_int(to, to->kind == TG_TYPE_TIMESTAMP ? tg_zone_to_us(ctx->zone, local) : local);
+        *out = tg_value_int(to, to->kind == TG_TYPE_TIMESTAMP ? tg_zone_to_us(ctx->zone, local)
+                                                              : local);
     }
     return true;
 }
 
-static tg_code refuse(tg_fn_context *ctx, const tg_bexpr *expr, const tg_type *to, cast_verdict verdict, tg_span span, tg_error *err)
+static tg_code refuse(tg_fn_context *ctx, const tg_bexpr *expr, const tg_type *to,
+                      cast_verdict verdict, tg_span span, tg_error *err)
 {
-    const char *from_text = tg_type_ddl(ctx->arena, expr->type).ptr, *to_text = tg_type_ddl(ctx->arena, to).ptr;
+    const char *from_text = tg_type_ddl(ctx->arena, expr->type).ptr,
+               *to_text = tg_type_ddl(ctx->arena, to).ptr;
     switch (verdict) {
     case CAST_NO_BUT_FUNCTION:
-        (void)TG_ERR(err, DATATYPE_MISMATCH_CAST_WITH_FUNC_SUGGESTION, "cannot cast %s to %s", from_text, to_text);
+        (void)TG_ERR(err, DATATYPE_MISMATCH_CAST_WITH_FUNC_SUGGESTION, "cannot cast %s to %s",
+                     from_text, to_text);
         (void)tg_error_hint(err, "Use %s instead.",
                             to->kind == TG_TYPE_DATE ? "date_from_unix_date" : "unix_date");
         break;
     case CAST_NO_BUT_LEGACY:
-        (void)TG_ERR(err, DATATYPE_MISMATCH_CAST_WITH_CONF_SUGGESTION, "cannot cast %s to %s in ANSI mode", from_text, to_text);
+        (void)TG_ERR(err, DATATYPE_MISMATCH_CAST_WITH_CONF_SUGGESTION,
+                     "cannot cast %s to %s in ANSI mode", from_text, to_text);
         break;
     default:
-        (void)TG_ERR(err, DATATYPE_MISMATCH_CAST_WITHOUT_SUGGESTION, "cannot cast %s to %s", from_text, to_text);
+        (void)TG_ERR(err, DATATYPE_MISMATCH_CAST_WITHOUT_SUGGESTION, "cannot cast %s to %s",
+                     from_text, to_text);
         break;
     }
     return tg_fn_at(span, err, TG_INVALID_ARGUMENT);
 }
 
-tg_code tg_sql_cast(tg_fn_context *ctx, tg_bexpr *expr, const tg_type *to, tg_cast_mode mode, tg_span span, tg_bexpr **out,
-                    tg_error *err)
+tg_code tg_sql_cast(tg_fn_context *ctx, tg_bexpr *expr, const tg_type *to, tg_cast_mode mode,
+                    tg_span span, tg_bexpr **out, tg_error *err)
 {
     if (tg_type_equal(expr->type, to)) {
         *out = expr;
@@ -199,7 +217,8 @@ tg_code tg_sql_cast(tg_fn_context *ctx, tg_bexpr *expr, const tg_type *to, tg_ca
     tg_bexpr *cast = tg_fn_cast(ctx->arena, expr, to);
     bool is_from_double = expr->type->kind == TG_TYPE_FLOAT || expr->type->kind == TG_TYPE_DOUBLE;
     /* NaN and infinities become NULL decimals. */
-    cast->nullable = expr->nullable || mode == TG_CAST_TRY || (is_from_double && to->kind == TG_TYPE_DECIMAL);
+    cast->nullable =
+        expr->nullable || mode == TG_CAST_TRY || (is_from_double && to->kind == TG_TYPE_DECIMAL);
     cast->cast_mode = mode;
     cast->span = span;
     *out = cast;

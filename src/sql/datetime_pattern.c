@@ -2,8 +2,10 @@
 /*
  * Datetime patterns: compiling, formatting, parsing.
  *
- * Sources: Spark's documentation "Datetime patterns" and that of java.time.format.DateTimeFormatterBuilder (Java 17): names are
- * English, parsing ignores case, resolving is strict, a text must be used up. When parsing, S takes one to as many digits as
+ * Sources: Spark's documentation "Datetime patterns" and that of
+ * java.time.format.DateTimeFormatterBuilder (Java 17): names are
+ * English, parsing ignores case, resolving is strict, a text must be used up. When parsing, S takes
+ * one to as many digits as
  * it is repeated.
  */
 #include <ctype.h>
@@ -11,23 +13,27 @@
 
 #include "sql/datetime_pattern.h"
 
-static const char *const month_names[] = {"January", "February", "March",     "April",   "May",      "June",
-                                          "July",    "August",   "September", "October", "November", "December"};
-static const char *const day_names[] = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
+static const char *const month_names[] = {"January",   "February", "March",    "April",
+                                          "May",       "June",     "July",     "August",
+                                          "September", "October",  "November", "December"};
+static const char *const day_names[] = {"Monday", "Tuesday",  "Wednesday", "Thursday",
+                                        "Friday", "Saturday", "Sunday"};
 
-/* ---- compiling ---------------------------------------------------------------------------------------------------------- */
+/* ---- compiling ------------------------------------------------------------------------------- */
 
 /* Letters, how often they may stand, and whether they may be parsed. */
 static const struct {
     char letter;
     int count_max;
     bool can_parse;
-} letters[] = {{'y', 6, true}, {'M', 4, true}, {'L', 4, true}, {'d', 2, true}, {'D', 3, true}, {'E', 4, false}, {'a', 1, true},
-               {'h', 2, true}, {'K', 2, true}, {'k', 2, true}, {'H', 2, true}, {'m', 2, true}, {'s', 2, true},  {'S', 9, true},
-               {'Q', 4, false}, {'q', 4, false}, {'G', 4, false}, {'X', 3, true}, {'x', 3, true}, {'Z', 5, true}, {'O', 1, false},
-               {'V', 2, true}, {'z', 4, false}};
+} letters[] = {{'y', 6, true},  {'M', 4, true},  {'L', 4, true}, {'d', 2, true}, {'D', 3, true},
+               {'E', 4, false}, {'a', 1, true},  {'h', 2, true}, {'K', 2, true}, {'k', 2, true},
+               {'H', 2, true},  {'m', 2, true},  {'s', 2, true}, {'S', 9, true}, {'Q', 4, false},
+               {'q', 4, false}, {'G', 4, false}, {'X', 3, true}, {'x', 3, true}, {'Z', 5, true},
+               {'O', 1, false}, {'V', 2, true},  {'z', 4, false}};
 
-static tg_pattern_verdict check_letter(char letter, int count, bool for_parsing, const char **out_why)
+static tg_pattern_verdict check_letter(char letter, int count, bool for_parsing,
+                                       const char **out_why)
 {
     for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++) {
         if (letters[i].letter != letter) {
@@ -51,18 +57,22 @@ static tg_pattern_verdict check_letter(char letter, int count, bool for_parsing,
         *out_why = "the letter F is not available yet";
         return TG_PATTERN_UNSUPPORTED;
     }
-    *out_why = strchr("YwWuec", letter) ? "week-based letters (Y, w, W, u, e, c) are not allowed" : "a letter means nothing; quote it";
+    *out_why = strchr("YwWuec", letter) ? "week-based letters (Y, w, W, u, e, c) are not allowed"
+                                        : "a letter means nothing; quote it";
     return TG_PATTERN_INVALID;
 }
 
 static bool add_text(tg_datetime_pattern *out, char c)
 {
-    bool extends = out->item_count > 0 && out->items[out->item_count - 1].letter == '\'' && out->items[out->item_count - 1].count < 255;
-    if (out->text_len == TG_PATTERN_TEXT_MAX || (!extends && out->item_count == TG_PATTERN_ITEMS_MAX)) {
+    bool extends = out->item_count > 0 && out->items[out->item_count - 1].letter == '\'' &&
+                   out->items[out->item_count - 1].count < 255;
+    if (out->text_len == TG_PATTERN_TEXT_MAX ||
+        (!extends && out->item_count == TG_PATTERN_ITEMS_MAX)) {
         return false;
     }
     if (!extends) {
-        out->items[out->item_count++] = (tg_pattern_item){.letter = '\'', .text_at = (uint8_t)out->text_len};
+        out->items[out->item_count++] =
+            (tg_pattern_item){.letter = '\'', .text_at = (uint8_t)out->text_len};
     }
     out->items[out->item_count - 1].count++;
     out->text[out->text_len++] = c;
@@ -99,14 +109,16 @@ static tg_pattern_verdict fail(const char **out_why, tg_pattern_verdict verdict,
     return verdict;
 }
 
-static tg_pattern_verdict add_letter(tg_str pattern, size_t *at, bool for_parsing, tg_datetime_pattern *out, const char **out_why)
+static tg_pattern_verdict add_letter(tg_str pattern, size_t *at, bool for_parsing,
+                                     tg_datetime_pattern *out, const char **out_why)
 {
     char c = pattern.ptr[*at];
     size_t count = 1;
     while (*at + count < pattern.len && pattern.ptr[*at + count] == c) {
         count++;
     }
-    tg_pattern_verdict verdict = check_letter(c, count > 100 ? 100 : (int)count, for_parsing, out_why);
+    tg_pattern_verdict verdict =
+        check_letter(c, count > 100 ? 100 : (int)count, for_parsing, out_why);
     if (verdict != TG_PATTERN_OK) {
         return verdict;
     }
@@ -119,7 +131,8 @@ static tg_pattern_verdict add_letter(tg_str pattern, size_t *at, bool for_parsin
     return TG_PATTERN_OK;
 }
 
-tg_pattern_verdict tg_datetime_pattern_compile(tg_str pattern, bool for_parsing, tg_datetime_pattern *out, const char **out_why)
+tg_pattern_verdict tg_datetime_pattern_compile(tg_str pattern, bool for_parsing,
+                                               tg_datetime_pattern *out, const char **out_why)
 {
     memset(out, 0, sizeof(*out));
     int depth = 0;
@@ -161,7 +174,7 @@ tg_pattern_verdict tg_datetime_pattern_compile(tg_str pattern, bool for_parsing,
     return TG_PATTERN_OK;
 }
 
-/* ---- formatting ------------------------------------------------------------------------------------------------------------ */
+/* ---- formatting ------------------------------------------------------------------------------ */
 
 static void put_year(int32_t year, int count, tg_buf *out)
 {
@@ -202,7 +215,8 @@ static void put_localized_offset(int32_t offset, bool is_full, tg_buf *out)
     if (offset == 0) {
         return;
     }
-    tg_buf_addf(out, is_full ? "%c%02d:%02d" : "%c%d", offset < 0 ? '-' : '+', minutes / 60, minutes % 60);
+    tg_buf_addf(out, is_full ? "%c%02d:%02d" : "%c%d", offset < 0 ? '-' : '+', minutes / 60,
+                minutes % 60);
     if (!is_full && minutes % 60) {
         tg_buf_addf(out, ":%02d", minutes % 60);
     }
@@ -230,7 +244,9 @@ static int numeric_field(char letter, const tg_civil *civil)
     case 'd':
         return civil->day;
     case 'D':
-        return (int)(tg_days_from_civil(civil->year, civil->month, civil->day) - tg_days_from_civil(civil->year, 1, 1)) + 1;
+        return (int)(tg_days_from_civil(civil->year, civil->month, civil->day) -
+                     tg_days_from_civil(civil->year, 1, 1)) +
+               1;
     case 'H':
         return civil->hour;
     case 'k':
@@ -248,7 +264,8 @@ static int numeric_field(char letter, const tg_civil *civil)
     }
 }
 
-static void put_item(const tg_pattern_item *item, const tg_civil *civil, int64_t days, int32_t offset, tg_str zone, tg_buf *out)
+static void put_item(const tg_pattern_item *item, const tg_civil *civil, int64_t days,
+                     int32_t offset, tg_str zone, tg_buf *out)
 {
     int count = item->count, number = numeric_field(item->letter, civil);
     if (number >= 0) {
@@ -284,7 +301,8 @@ static void put_item(const tg_pattern_item *item, const tg_civil *civil, int64_t
         put_quarter((civil->month + 2) / 3, count, out);
         return;
     case 'G':
-        tg_buf_addz(out, count == 4 ? (civil->year > 0 ? "Anno Domini" : "Before Christ") : (civil->year > 0 ? "AD" : "BC"));
+        tg_buf_addz(out, count == 4 ? (civil->year > 0 ? "Anno Domini" : "Before Christ")
+                                    : (civil->year > 0 ? "AD" : "BC"));
         return;
     case 'O':
         put_localized_offset(offset, false, out);
@@ -308,7 +326,8 @@ static void put_item(const tg_pattern_item *item, const tg_civil *civil, int64_t
     }
 }
 
-void tg_datetime_pattern_format(const tg_datetime_pattern *pattern, int64_t local_us, int32_t offset_s, tg_str zone_name, tg_buf *out)
+void tg_datetime_pattern_format(const tg_datetime_pattern *pattern, int64_t local_us,
+                                int32_t offset_s, tg_str zone_name, tg_buf *out)
 {
     tg_civil civil;
     tg_civil_from_us(local_us, &civil);
@@ -323,7 +342,7 @@ void tg_datetime_pattern_format(const tg_datetime_pattern *pattern, int64_t loca
     }
 }
 
-/* ---- parsing --------------------------------------------------------------------------------------------------------------- */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
 /* What was read so far; -1: not given. */
 typedef struct fields {
@@ -350,14 +369,18 @@ static size_t digit_run(const parser *p)
 
 static bool is_numeric_item(const tg_pattern_item *item)
 {
-    return (strchr("ydDHkKhms", item->letter) != NULL && item->letter != '\0') || ((item->letter == 'M' || item->letter == 'L') && item->count < 3);
+    return (strchr("ydDHkKhms", item->letter) != NULL && item->letter != '\0') ||
+           ((item->letter == 'M' || item->letter == 'L') && item->count < 3);
 }
 
 /* Digits that the fixed-width numbers right behind item must get (adjacent value parsing). */
 static size_t reserved_digits(const parser *p, size_t item)
 {
     size_t reserved = 0;
-    for (size_t i = item + 1; i < p->pattern->item_count && is_numeric_item(&p->pattern->items[i]) && p->pattern->items[i].count == 2; i++) {
+    for (size_t i = item + 1;
+         i < p->pattern->item_count && is_numeric_item(&p->pattern->items[i]) &&
+         p->pattern->items[i].count == 2;
+         i++) {
         reserved += 2;
     }
     return reserved;
@@ -400,7 +423,8 @@ static bool parse_number(parser *p, size_t item, int *out)
     return take_number(p, digits, out);
 }
 
-static bool take_name(parser *p, const char *const *names, size_t name_count, bool is_full, int *out)
+static bool take_name(parser *p, const char *const *names, size_t name_count, bool is_full,
+                      int *out)
 {
     for (size_t i = 0; i < name_count; i++) {
         tg_str name = {names[i], is_full ? strlen(names[i]) : 3};
@@ -461,7 +485,8 @@ static bool parse_offset(parser *p, const tg_pattern_item *item)
 static bool parse_zone_name(parser *p)
 {
     size_t n = 0;
-    while (p->at + n < p->text.len && (isalnum((unsigned char)p->text.ptr[p->at + n]) || strchr("/_+:-", p->text.ptr[p->at + n]))) {
+    while (p->at + n < p->text.len && (isalnum((unsigned char)p->text.ptr[p->at + n]) ||
+                                       strchr("/_+:-", p->text.ptr[p->at + n]))) {
         n++;
     }
     if (n == 0 || n >= sizeof(p->fields.zone)) {
@@ -501,7 +526,8 @@ static bool parse_item(parser *p, size_t index)
         return parse_year(p, index);
     case 'M':
     case 'L':
-        return item->count < 3 ? parse_number(p, index, &f->month) : take_name(p, month_names, 12, item->count == 4, &f->month);
+        return item->count < 3 ? parse_number(p, index, &f->month)
+                               : take_name(p, month_names, 12, item->count == 4, &f->month);
     case 'd':
         return parse_number(p, index, &f->day);
     case 'D':
@@ -509,11 +535,13 @@ static bool parse_item(parser *p, size_t index)
     case 'H':
         return parse_number(p, index, &f->hour) && f->hour <= 23;
     case 'k':
-        return parse_number(p, index, &f->hour) && f->hour >= 1 && f->hour <= 24 && ((f->hour %= 24), true);
+        return parse_number(p, index, &f->hour) && f->hour >= 1 && f->hour <= 24 &&
+               ((f->hour %= 24), true);
     case 'K':
         return parse_number(p, index, &f->hour_12) && f->hour_12 <= 11;
     case 'h':
-        return parse_number(p, index, &f->hour_12) && f->hour_12 >= 1 && f->hour_12 <= 12 && ((f->hour_12 %= 12), true);
+        return parse_number(p, index, &f->hour_12) && f->hour_12 >= 1 && f->hour_12 <= 12 &&
+               ((f->hour_12 %= 12), true);
     case 'm':
         return parse_number(p, index, &f->minute) && f->minute <= 59;
     case 's':
@@ -543,7 +571,10 @@ static size_t after_optional(const tg_datetime_pattern *pattern, size_t index)
     return index;
 }
 
-/* Items from index up to end; an optional part that does not fit is left out. depth bounds the nesting. */
+/*
+ * Items from index up to end; an optional part that does not fit is left out. depth bounds the
+ * nesting.
+ */
 static bool parse_items(parser *p, size_t index, size_t end, int depth)
 {
     while (index < end) {
@@ -567,7 +598,8 @@ static bool parse_items(parser *p, size_t index, size_t end, int depth)
 
 static bool resolve(const fields *f, tg_parsed_time *out)
 {
-    int year = f->year < 0 ? 1970 : f->year, month = f->month < 0 ? 1 : f->month, day = f->day < 0 ? 1 : f->day;
+    int year = f->year < 0 ? 1970 : f->year, month = f->month < 0 ? 1 : f->month,
+        day = f->day < 0 ? 1 : f->day;
     int64_t days;
     if (f->day_of_year >= 0) {
         int length = tg_date_is_valid(year, 2, 29) ? 366 : 365;
@@ -585,8 +617,10 @@ static bool resolve(const fields *f, tg_parsed_time *out)
     if (hour < 0) {
         hour = f->hour_12 < 0 ? 0 : f->hour_12 + (f->is_pm == 1 ? 12 : 0);
     }
-    int64_t seconds = hour * 3600 + (f->minute < 0 ? 0 : f->minute) * 60 + (f->second < 0 ? 0 : f->second);
-    out->local_us = days * TG_US_PER_DAY + seconds * TG_US_PER_SECOND + (f->microsecond < 0 ? 0 : f->microsecond);
+    int64_t seconds =
+        hour * 3600 + (f->minute < 0 ? 0 : f->minute) * 60 + (f->second < 0 ? 0 : f->second);
+    out->local_us = days * TG_US_PER_DAY + seconds * TG_US_PER_SECOND +
+                    (f->microsecond < 0 ? 0 : f->microsecond);
     memcpy(out->zone, f->zone, sizeof(out->zone));
     return true;
 }
@@ -595,7 +629,16 @@ bool tg_datetime_pattern_parse(const tg_datetime_pattern *pattern, tg_str text, 
 {
     parser p = {.pattern = pattern,
                 .text = text,
-                .fields = {.year = -1, .month = -1, .day = -1, .day_of_year = -1, .hour = -1, .hour_12 = -1, .minute = -1,
-                           .second = -1, .microsecond = -1, .is_pm = -1}};
-    return parse_items(&p, 0, pattern->item_count, 0) && p.at == text.len && resolve(&p.fields, out);
+                .fields = {.year = -1,
+                           .month = -1,
+                           .day = -1,
+                           .day_of_year = -1,
+                           .hour = -1,
+                           .hour_12 = -1,
+                           .minute = -1,
+                           .second = -1,
+                           .microsecond = -1,
+                           .is_pm = -1}};
+    return parse_items(&p, 0, pattern->item_count, 0) && p.at == text.len &&
+           resolve(&p.fields, out);
 }

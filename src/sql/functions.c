@@ -2,7 +2,8 @@
 /*
  * The function table and the application of its entries: arity, signatures, implicit casts.
  *
- * The table is made from functions.def, grouped by family for readers. Looking up a name walks it: some hundred short
+ * The table is made from functions.def, grouped by family for readers. Looking up a name walks it:
+ * some hundred short
  * comparisons, which is less than what binding one call costs otherwise, and needs no state.
  */
 #include <ctype.h>
@@ -13,22 +14,27 @@
 /* The random numbers that Spark makes of a seed are its own. */
 static tg_code resolve_volatile(tg_fn_context *ctx, tg_bexpr *call, tg_error *err)
 {
-    return call->arg_count > 0 ? tg_fn_unsupported(call, err, "with a seed") : tg_fn_resolve(ctx, call, err);
+    return call->arg_count > 0 ? tg_fn_unsupported(call, err, "with a seed")
+                               : tg_fn_resolve(ctx, call, err);
 }
 
 static const tg_function table[] = {
 #define TG_FN_T(name, cls, min, max, signature, text, doc) \
     {name, TG_FN_##cls, min, max, TG_VOL_IMMUTABLE, signature, tg_fn_resolve, text, NULL, doc},
-#define TG_FN_V(name, volatility, min, max, signature, text, doc) \
-    {name, TG_FN_SCALAR, min, max, TG_VOL_##volatility, signature, resolve_volatile, text, NULL, doc},
+#define TG_FN_V(name, volatility, min, max, signature, text, doc)  \
+    {name,      TG_FN_SCALAR,     min,  max,  TG_VOL_##volatility, \
+     signature, resolve_volatile, text, NULL, doc},
 #define TG_FN_C(name, resolver, doc) \
     {name, TG_FN_SCALAR, 0, 0, TG_VOL_TIME, NULL, tg_fn_resolve_##resolver, NULL, NULL, doc},
-#define TG_FN_R(name, cls, min, max, resolver, text, doc) \
-    {name, TG_FN_##cls, min, max, TG_VOL_IMMUTABLE, NULL, tg_fn_resolve_##resolver, text, NULL, doc},
-#define TG_FN_P(name, cls, min, max, signature, printer, doc) \
-    {name, TG_FN_##cls, min, max, TG_VOL_IMMUTABLE, signature, tg_fn_resolve, NULL, tg_fn_print_##printer, doc},
-#define TG_FN_RP(name, cls, min, max, resolver, printer, doc) \
-    {name, TG_FN_##cls, min, max, TG_VOL_IMMUTABLE, NULL, tg_fn_resolve_##resolver, NULL, tg_fn_print_##printer, doc},
+#define TG_FN_R(name, cls, min, max, resolver, text, doc)                           \
+    {name, TG_FN_##cls, min, max, TG_VOL_IMMUTABLE, NULL, tg_fn_resolve_##resolver, \
+     text, NULL,        doc},
+#define TG_FN_P(name, cls, min, max, signature, printer, doc)                           \
+    {name, TG_FN_##cls,           min, max, TG_VOL_IMMUTABLE, signature, tg_fn_resolve, \
+     NULL, tg_fn_print_##printer, doc},
+#define TG_FN_RP(name, cls, min, max, resolver, printer, doc)                                 \
+    {name, TG_FN_##cls,           min, max, TG_VOL_IMMUTABLE, NULL, tg_fn_resolve_##resolver, \
+     NULL, tg_fn_print_##printer, doc},
 #include "sql/functions.def"
 #undef TG_FN_T
 #undef TG_FN_V
@@ -39,7 +45,7 @@ static const tg_function table[] = {
 };
 #define TABLE_COUNT (sizeof(table) / sizeof(table[0]))
 
-/* ---- the table ---------------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 const tg_function *tg_function_find(tg_str name)
 {
@@ -74,7 +80,7 @@ const tg_function *tg_function_at(size_t index)
     return &table[index];
 }
 
-/* ---- errors ------------------------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 tg_code tg_fn_at(tg_span span, tg_error *err, tg_code code)
 {
@@ -87,16 +93,19 @@ tg_code tg_fn_type_error(const tg_bexpr *call, size_t index, const char *wanted,
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     const tg_bexpr *arg = call->args[index];
     return tg_fn_at(arg->span, err,
-                    TG_ERR(err, DATATYPE_MISMATCH_UNEXPECTED_INPUT_TYPE, "argument %zu of `%s` must be %s, found %s", index + 1,
+                    TG_ERR(err, DATATYPE_MISMATCH_UNEXPECTED_INPUT_TYPE,
+                           "argument %zu of `%s` must be %s, found %s", index + 1,
                            call->function->name, wanted, tg_type_ddl(scratch, arg->type).ptr));
 }
 
 tg_code tg_fn_unsupported(const tg_bexpr *call, tg_error *err, const char *why)
 {
-    return tg_fn_at(call->span, err, TG_ERR(err, UNSUPPORTED_FEATURE, "`%s` is not available %s", call->function->name, why));
+    return tg_fn_at(
+        call->span, err,
+        TG_ERR(err, UNSUPPORTED_FEATURE, "`%s` is not available %s", call->function->name, why));
 }
 
-/* ---- literals ----------------------------------------------------------------------------------------------------- */
+/* ---- literals -------------------------------------------------------------------------------- */
 
 tg_bexpr *tg_bexpr_literal(tg_arena *arena, tg_value value, tg_span span)
 {
@@ -126,7 +135,8 @@ bool tg_fn_literal(const tg_bexpr *arg, tg_value *out)
         *out = arg->literal;
         return true;
     }
-    if (arg->kind == TG_B_CAST && arg->args[0]->kind == TG_B_LITERAL && arg->args[0]->literal.is_null) {
+    if (arg->kind == TG_B_CAST && arg->args[0]->kind == TG_B_LITERAL &&
+        arg->args[0]->literal.is_null) {
         *out = tg_value_null(arg->type);
         return true;
     }
@@ -162,27 +172,90 @@ bool tg_fn_literal_int(const tg_bexpr *arg, int64_t *out)
     return true;
 }
 
-/* ---- what may raise ------------------------------------------------------------------------------------------------------- */
+/* ---- what may raise -------------------------------------------------------------------------- */
 
 /* Functions that never raise of themselves; any other may. */
 static const char *const harmless[] = {
-    "=",       "<>",         "<",        "<=",       ">",      ">=",     "<=>",    "equal_null", "and",    "or",     "not",        "isnull",
-    "isnotnull", "is_true",  "is_false", "between",  "in",     "like",   "ilike",  "case",       "if",     "coalesce", "nvl",      "ifnull",
-    "nvl2",    "nullif",     "greatest", "least",    "isnan",  "nanvl",  "||",     "concat",     "concat_ws", "length", "upper",   "lower",
-    "trim",    "ltrim",      "rtrim",    "btrim",    "substring", "substr", "left", "right",     "replace", "rlike", "regexp_like", "startswith",
-    "endswith", "contains",  "year",     "month",    "day",    "hour",   "minute", "second",     "date_trunc", "trunc", "size",      "get",
-    "named_struct", "struct_row", "array", "array_contains", "typeof",
+    "=",
+    "<>",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "<=>",
+    "equal_null",
+    "and",
+    "or",
+    "not",
+    "isnull",
+    "isnotnull",
+    "is_true",
+    "is_false",
+    "between",
+    "in",
+    "like",
+    "ilike",
+    "case",
+    "if",
+    "coalesce",
+    "nvl",
+    "ifnull",
+    "nvl2",
+    "nullif",
+    "greatest",
+    "least",
+    "isnan",
+    "nanvl",
+    "||",
+    "concat",
+    "concat_ws",
+    "length",
+    "upper",
+    "lower",
+    "trim",
+    "ltrim",
+    "rtrim",
+    "btrim",
+    "substring",
+    "substr",
+    "left",
+    "right",
+    "replace",
+    "rlike",
+    "regexp_like",
+    "startswith",
+    "endswith",
+    "contains",
+    "year",
+    "month",
+    "day",
+    "hour",
+    "minute",
+    "second",
+    "date_trunc",
+    "trunc",
+    "size",
+    "get",
+    "named_struct",
+    "struct_row",
+    "array",
+    "array_contains",
+    "typeof",
 };
 
 static bool cast_may_raise(const tg_bexpr *cast)
 {
     const tg_type *from = cast->args[0]->type, *to = cast->type;
-    if (cast->cast_mode == TG_CAST_TRY || from->kind == TG_TYPE_VOID || to->kind == TG_TYPE_STRING || to->kind == TG_TYPE_DOUBLE) {
-        return cast->cast_mode != TG_CAST_TRY && from->kind == TG_TYPE_STRING && to->kind == TG_TYPE_DOUBLE;
+    if (cast->cast_mode == TG_CAST_TRY || from->kind == TG_TYPE_VOID ||
+        to->kind == TG_TYPE_STRING || to->kind == TG_TYPE_DOUBLE) {
+        return cast->cast_mode != TG_CAST_TRY && from->kind == TG_TYPE_STRING &&
+               to->kind == TG_TYPE_DOUBLE;
     }
     bool widens = tg_type_is_integer(from) && tg_type_is_integer(to) && from->kind < to->kind;
-    bool is_wide_decimal = tg_type_is_integer(from) && to->kind == TG_TYPE_DECIMAL && to->precision - to->scale >= 19;
-    bool between_times = from->kind == TG_TYPE_DATE || from->kind == TG_TYPE_TIMESTAMP || from->kind == TG_TYPE_TIMESTAMP_NTZ;
+    bool is_wide_decimal =
+        tg_type_is_integer(from) && to->kind == TG_TYPE_DECIMAL && to->precision - to->scale >= 19;
+    bool between_times = from->kind == TG_TYPE_DATE || from->kind == TG_TYPE_TIMESTAMP ||
+                         from->kind == TG_TYPE_TIMESTAMP_NTZ;
     return !widens && !is_wide_decimal && !between_times;
 }
 
@@ -211,7 +284,7 @@ bool tg_fn_may_raise(const tg_bexpr *expr)
     return false;
 }
 
-/* ---- implicit casts of arguments ------------------------------------------------------------------------------------ */
+/* ---- implicit casts of arguments ------------------------------------------------------------- */
 
 bool tg_fn_any_nullable(const tg_bexpr *call)
 {
@@ -240,7 +313,8 @@ tg_bexpr *tg_fn_cast(tg_arena *arena, tg_bexpr *expr, const tg_type *to)
     return cast;
 }
 
-tg_code tg_fn_coerce(tg_fn_context *ctx, tg_bexpr *call, size_t index, const tg_type *to, tg_error *err)
+tg_code tg_fn_coerce(tg_fn_context *ctx, tg_bexpr *call, size_t index, const tg_type *to,
+                     tg_error *err)
 {
     tg_bexpr *arg = call->args[index];
     if (tg_type_equal(arg->type, to)) {
@@ -258,18 +332,21 @@ tg_code tg_fn_coerce_numeric(tg_fn_context *ctx, tg_bexpr *call, size_t index, t
     if (kind == TG_TYPE_STRING || kind == TG_TYPE_VOID) {
         return tg_fn_coerce(ctx, call, index, tg_type_of(TG_TYPE_DOUBLE), err);
     }
-    return tg_type_is_numeric(call->args[index]->type) ? TG_OK : tg_fn_type_error(call, index, "a number", err);
+    return tg_type_is_numeric(call->args[index]->type)
+               ? TG_OK
+               : tg_fn_type_error(call, index, "a number", err);
 }
 
-/* ---- signatures ----------------------------------------------------------------------------------------------------- */
+/* ---- signatures ------------------------------------------------------------------------------ */
 
 static const struct {
     const char *word;
     tg_type_kind kind;
 } type_words[] = {
-    {"boolean", TG_TYPE_BOOLEAN}, {"tinyint", TG_TYPE_TINYINT}, {"int", TG_TYPE_INT},       {"bigint", TG_TYPE_BIGINT},
-    {"float", TG_TYPE_FLOAT},     {"double", TG_TYPE_DOUBLE},   {"string", TG_TYPE_STRING}, {"binary", TG_TYPE_BINARY},
-    {"date", TG_TYPE_DATE},       {"timestamp", TG_TYPE_TIMESTAMP}, {"ntz", TG_TYPE_TIMESTAMP_NTZ}, {"void", TG_TYPE_VOID},
+    {"boolean", TG_TYPE_BOOLEAN},     {"tinyint", TG_TYPE_TINYINT},   {"int", TG_TYPE_INT},
+    {"bigint", TG_TYPE_BIGINT},       {"float", TG_TYPE_FLOAT},       {"double", TG_TYPE_DOUBLE},
+    {"string", TG_TYPE_STRING},       {"binary", TG_TYPE_BINARY},     {"date", TG_TYPE_DATE},
+    {"timestamp", TG_TYPE_TIMESTAMP}, {"ntz", TG_TYPE_TIMESTAMP_NTZ}, {"void", TG_TYPE_VOID},
 };
 
 static const tg_type *type_of_word(tg_str word)
@@ -294,19 +371,24 @@ static tg_str next_word(const char **text)
     return (tg_str){start, (size_t)(*text - start)};
 }
 
-static tg_code check_nested(tg_fn_context *ctx, tg_bexpr *call, size_t index, tg_type_kind kind, tg_error *err)
+static tg_code check_nested(tg_fn_context *ctx, tg_bexpr *call, size_t index, tg_type_kind kind,
+                            tg_error *err)
 {
     const tg_type *type = call->args[index]->type;
     if (type->kind == TG_TYPE_VOID) {
         const tg_type *none = tg_type_of(TG_TYPE_VOID);
         return tg_fn_coerce(ctx, call, index,
-                            kind == TG_TYPE_ARRAY ? tg_type_array(ctx->arena, none, true) : tg_type_map(ctx->arena, none, none, true),
+                            kind == TG_TYPE_ARRAY ? tg_type_array(ctx->arena, none, true)
+                                                  : tg_type_map(ctx->arena, none, none, true),
                             err);
     }
-    return type->kind == kind ? TG_OK : tg_fn_type_error(call, index, kind == TG_TYPE_ARRAY ? "an array" : "a map", err);
+    return type->kind == kind
+               ? TG_OK
+               : tg_fn_type_error(call, index, kind == TG_TYPE_ARRAY ? "an array" : "a map", err);
 }
 
-static tg_code coerce_word(tg_fn_context *ctx, tg_bexpr *call, size_t index, tg_str word, tg_error *err)
+static tg_code coerce_word(tg_fn_context *ctx, tg_bexpr *call, size_t index, tg_str word,
+                           tg_error *err)
 {
     tg_type_kind kind = call->args[index]->type->kind;
     const tg_type *type = type_of_word(word);
@@ -323,13 +405,16 @@ static tg_code coerce_word(tg_fn_context *ctx, tg_bexpr *call, size_t index, tg_
         return check_nested(ctx, call, index, TG_TYPE_MAP, err);
     }
     if (tg_str_eq(word, TG_S("bytes"))) {
-        return kind == TG_TYPE_BINARY ? TG_OK : tg_fn_coerce(ctx, call, index, tg_type_of(TG_TYPE_STRING), err);
+        return kind == TG_TYPE_BINARY
+                   ? TG_OK
+                   : tg_fn_coerce(ctx, call, index, tg_type_of(TG_TYPE_STRING), err);
     }
     if (tg_str_eq(word, TG_S("local"))) {
         bool stays = kind == TG_TYPE_DATE || kind == TG_TYPE_TIMESTAMP_NTZ;
         return stays ? TG_OK : tg_fn_coerce(ctx, call, index, tg_type_of(TG_TYPE_TIMESTAMP), err);
     }
-    tg_assert(tg_str_eq(word, TG_S("any")) || tg_str_eq(word, TG_S("same")) || tg_str_eq(word, TG_S("lambda")));
+    tg_assert(tg_str_eq(word, TG_S("any")) || tg_str_eq(word, TG_S("same")) ||
+              tg_str_eq(word, TG_S("lambda")));
     return TG_OK;
 }
 
@@ -337,7 +422,8 @@ static tg_code unify_same(tg_fn_context *ctx, tg_bexpr *call, size_t first, tg_e
 {
     const tg_type *type;
     return tg_sql_unify(ctx, call->args + first, call->arg_count - first, call->span,
-                        tg_arena_printf(ctx->arena, "arguments of `%s`", call->function->name), &type, err);
+                        tg_arena_printf(ctx->arena, "arguments of `%s`", call->function->name),
+                        &type, err);
 }
 
 static const tg_type *result_type(const tg_bexpr *call, tg_str word)
@@ -389,7 +475,7 @@ tg_code tg_fn_resolve(tg_fn_context *ctx, tg_bexpr *call, tg_error *err)
     return TG_OK;
 }
 
-/* ---- application ---------------------------------------------------------------------------------------------------- */
+/* ---- application ----------------------------------------------------------------------------- */
 
 static tg_code wrong_count(const tg_function *function, size_t count, tg_span span, tg_error *err)
 {
@@ -401,17 +487,22 @@ static tg_code wrong_count(const tg_function *function, size_t count, tg_span sp
     } else {
         snprintf(wanted, sizeof(wanted), "%d to %d", function->min_args, function->max_args);
     }
-    return tg_fn_at(span, err, TG_ERR(err, WRONG_NUM_ARGS, "`%s` takes %s arguments, got %zu", function->name, wanted, count));
+    return tg_fn_at(span, err,
+                    TG_ERR(err, WRONG_NUM_ARGS, "`%s` takes %s arguments, got %zu", function->name,
+                           wanted, count));
 }
 
-tg_code tg_function_apply(tg_fn_context *ctx, const tg_function *function, tg_bexpr **args, size_t arg_count, tg_span span,
-                          tg_bexpr **out_call, tg_error *err)
+tg_code tg_function_apply(tg_fn_context *ctx, const tg_function *function, tg_bexpr **args,
+                          size_t arg_count, tg_span span, tg_bexpr **out_call, tg_error *err)
 {
-    if ((int64_t)arg_count < function->min_args || (function->max_args >= 0 && (int64_t)arg_count > function->max_args)) {
+    if ((int64_t)arg_count < function->min_args ||
+        (function->max_args >= 0 && (int64_t)arg_count > function->max_args)) {
         return wrong_count(function, arg_count, span, err);
     }
     tg_bexpr *call = TG_NEW(ctx->arena, tg_bexpr);
-    call->kind = function->cls == TG_FN_AGGREGATE ? TG_B_AGGREGATE : function->cls == TG_FN_WINDOW ? TG_B_WINDOW : TG_B_CALL;
+    call->kind = function->cls == TG_FN_AGGREGATE ? TG_B_AGGREGATE
+                 : function->cls == TG_FN_WINDOW  ? TG_B_WINDOW
+                                                  : TG_B_CALL;
     call->function = function;
     call->span = span;
     call->args = TG_NEW_ARRAY(ctx->arena, tg_bexpr *, arg_count);

@@ -2,7 +2,8 @@
 /*
  * Aggregates, window functions, generators.
  *
- * The same entry serves GROUP BY and OVER: $o prints FILTER and OVER. IGNORE NULLS of first and last becomes a FILTER in an
+ * The same entry serves GROUP BY and OVER: $o prints FILTER and OVER. IGNORE NULLS of first and
+ * last becomes a FILTER in an
  * aggregate, and stays IGNORE NULLS over a window.
  */
 #include "sql/functions_int.h"
@@ -22,7 +23,7 @@ static bool is_interval(const tg_type *type)
     return type->kind == TG_TYPE_INTERVAL_YM || type->kind == TG_TYPE_INTERVAL_DT;
 }
 
-/* ---- count, sum, avg ---------------------------------------------------------------------------------------------------- */
+/* ---- count, sum, avg ------------------------------------------------------------------------- */
 
 TG_FN_RESOLVER(count)
 {
@@ -46,7 +47,8 @@ TG_FN_PRINTER(count)
         TG_TRY(tg_print_expr(ctx, call->args[i], err));
         tg_buf_addz(ctx->out, " IS NOT NULL");
     }
-    return tg_print_template(ctx, call->distinct ? " THEN row($*) END)$o" : " THEN TRUE END)$o", call, err);
+    return tg_print_template(ctx, call->distinct ? " THEN row($*) END)$o" : " THEN TRUE END)$o",
+                             call, err);
 }
 
 TG_FN_RESOLVER(sum)
@@ -73,9 +75,13 @@ TG_FN_PRINTER(sum)
         return tg_print_template(ctx, "sum($d$1)$o", call, err);
     }
     if (call->type->kind == TG_TYPE_DECIMAL) {
-        return tg_print_template(ctx, is_try(call) ? "TRY_CAST(sum($d$1)$o AS $T)" : "CAST(sum($d$1)$o AS $T)", call, err);
+        return tg_print_template(
+            ctx, is_try(call) ? "TRY_CAST(sum($d$1)$o AS $T)" : "CAST(sum($d$1)$o AS $T)", call,
+            err);
     }
-    return tg_print_template(ctx, is_try(call) ? "TRY_CAST(sum($d$1)$o AS $T)" : "CAST(tg_sum_long(sum($d$1)$o) AS $T)", call, err);
+    return tg_print_template(
+        ctx, is_try(call) ? "TRY_CAST(sum($d$1)$o AS $T)" : "CAST(tg_sum_long(sum($d$1)$o) AS $T)",
+        call, err);
 }
 
 TG_FN_RESOLVER(avg)
@@ -83,7 +89,8 @@ TG_FN_RESOLVER(avg)
     call->nullable = true;
     if (is_interval(call->args[0]->type)) {
         bool is_months = call->args[0]->type->kind == TG_TYPE_INTERVAL_YM;
-        call->type = is_months ? tg_type_interval(ctx->arena, TG_FIELD_YEAR, TG_FIELD_MONTH) : tg_type_interval(ctx->arena, TG_FIELD_DAY, TG_FIELD_SECOND);
+        call->type = is_months ? tg_type_interval(ctx->arena, TG_FIELD_YEAR, TG_FIELD_MONTH)
+                               : tg_type_interval(ctx->arena, TG_FIELD_DAY, TG_FIELD_SECOND);
         return TG_OK;
     }
     TG_TRY(tg_fn_coerce_numeric(ctx, call, 0, err));
@@ -99,26 +106,31 @@ TG_FN_RESOLVER(avg)
 TG_FN_PRINTER(avg)
 {
     if (is_interval(call->type)) {
-        return tg_print_template(ctx, "CAST(tg_interval_div(CAST(sum($d$1)$o AS BIGINT), count($d$1)$o) AS $T)", call, err);
+        return tg_print_template(
+            ctx, "CAST(tg_interval_div(CAST(sum($d$1)$o AS BIGINT), count($d$1)$o) AS $T)", call,
+            err);
     }
     if (call->type->kind != TG_TYPE_DECIMAL) {
         return tg_print_template(ctx, "avg($d$1)$o", call, err);
     }
-    const char *text = tg_arena_printf(ctx->arena, "tg_decimal_avg(sum($d$1)$o, count($d$1)$o, %d, %d, %s)", call->type->precision,
-                                       call->type->scale, is_try(call) ? "TRUE" : "FALSE");
+    const char *text =
+        tg_arena_printf(ctx->arena, "tg_decimal_avg(sum($d$1)$o, count($d$1)$o, %d, %d, %s)",
+                        call->type->precision, call->type->scale, is_try(call) ? "TRUE" : "FALSE");
     return tg_print_unscaled(ctx, text, call, call->type, err);
 }
 
-/* ---- extremes and single values ------------------------------------------------------------------------------------------- */
+/* ---- extremes and single values -------------------------------------------------------------- */
 
-static tg_code check_orderable(tg_fn_context *ctx, const tg_bexpr *call, size_t index, tg_error *err)
+static tg_code check_orderable(tg_fn_context *ctx, const tg_bexpr *call, size_t index,
+                               tg_error *err)
 {
     const tg_type *type = call->args[index]->type;
     if (tg_type_is_orderable(type) || type->kind == TG_TYPE_VOID) {
         return TG_OK;
     }
     return tg_fn_at(call->args[index]->span, err,
-                    TG_ERR(err, DATATYPE_MISMATCH_INVALID_ORDERING_TYPE, "`%s` cannot compare values of type %s", call->function->name,
+                    TG_ERR(err, DATATYPE_MISMATCH_INVALID_ORDERING_TYPE,
+                           "`%s` cannot compare values of type %s", call->function->name,
                            tg_type_ddl(ctx->arena, type).ptr));
 }
 
@@ -143,7 +155,8 @@ TG_FN_RESOLVER(first)
 {
     if (call->arg_count == 2) {
         const tg_bexpr *flag = call->args[1];
-        if (flag->kind != TG_B_LITERAL || flag->type->kind != TG_TYPE_BOOLEAN || flag->literal.is_null) {
+        if (flag->kind != TG_B_LITERAL || flag->type->kind != TG_TYPE_BOOLEAN ||
+            flag->literal.is_null) {
             return tg_fn_type_error(call, 1, "TRUE or FALSE", err);
         }
         call->ignore_nulls = flag->literal.as.boolean;
@@ -174,10 +187,12 @@ TG_FN_PRINTER(first)
 {
     bool is_last = call->function->name[0] == 'l';
     if (call->window) {
-        return tg_print_template(ctx, is_last ? "last_value($1$n)$o" : "first_value($1$n)$o", call, err);
+        return tg_print_template(ctx, is_last ? "last_value($1$n)$o" : "first_value($1$n)$o", call,
+                                 err);
     }
     TG_TRY(tg_print_template(ctx, is_last ? "last($1)" : "first($1)", call, err));
-    return call->ignore_nulls ? print_not_null_filter(ctx, call, err) : tg_print_template(ctx, "$o", call, err);
+    return call->ignore_nulls ? print_not_null_filter(ctx, call, err)
+                              : tg_print_template(ctx, "$o", call, err);
 }
 
 TG_FN_RESOLVER(boolean_aggregate)
@@ -203,7 +218,7 @@ TG_FN_RESOLVER(mode)
     return TG_OK;
 }
 
-/* ---- collections ------------------------------------------------------------------------------------------------------------ */
+/* ---- collections ----------------------------------------------------------------------------- */
 
 TG_FN_RESOLVER(collect)
 {
@@ -218,7 +233,8 @@ TG_FN_RESOLVER(collect)
 TG_FN_PRINTER(collect)
 {
     bool is_distinct = call->distinct || is_named(call, "collect_set");
-    TG_TRY(tg_print_template(ctx, is_distinct ? "coalesce(list(DISTINCT $1$s)" : "coalesce(list($1$s)", call, err));
+    TG_TRY(tg_print_template(
+        ctx, is_distinct ? "coalesce(list(DISTINCT $1$s)" : "coalesce(list($1$s)", call, err));
     TG_TRY(print_not_null_filter(ctx, call, err));
     return tg_print_template(ctx, ", CAST([] AS $T))", call, err);
 }
@@ -238,10 +254,13 @@ TG_FN_RESOLVER(string_agg)
 
 TG_FN_PRINTER(string_agg)
 {
-    return tg_print_template(ctx, call->arg_count == 1 ? "string_agg($d$1, ''$s)$o" : "string_agg($d$1, coalesce($2, '')$s)$o", call, err);
+    return tg_print_template(ctx,
+                             call->arg_count == 1 ? "string_agg($d$1, ''$s)$o"
+                                                  : "string_agg($d$1, coalesce($2, '')$s)$o",
+                             call, err);
 }
 
-/* ---- percentiles ------------------------------------------------------------------------------------------------------------- */
+/* ---- percentiles ----------------------------------------------------------------------------- */
 
 /* The share, which must be a constant from 0 to 1: a number, or an array of them. */
 static tg_code read_share(const tg_bexpr *call, const tg_bexpr *share, double *out, tg_error *err)
@@ -262,7 +281,9 @@ static tg_code read_share(const tg_bexpr *call, const tg_bexpr *share, double *o
         }
     }
     if (!(value >= 0 && value <= 1)) {
-        return tg_fn_at(share->span, err, TG_ERR(err, DATATYPE_MISMATCH_VALUE_OUT_OF_RANGE, "the percentage must be from 0 to 1"));
+        return tg_fn_at(share->span, err,
+                        TG_ERR(err, DATATYPE_MISMATCH_VALUE_OUT_OF_RANGE,
+                               "the percentage must be from 0 to 1"));
     }
     *out = value;
     return TG_OK;
@@ -291,11 +312,13 @@ TG_FN_RESOLVER(percentile)
     return TG_OK;
 }
 
-static tg_code print_share(tg_print_context *ctx, const tg_bexpr *call, const tg_bexpr *share, bool is_descending, tg_error *err)
+static tg_code print_share(tg_print_context *ctx, const tg_bexpr *call, const tg_bexpr *share,
+                           bool is_descending, tg_error *err)
 {
     double value;
     TG_TRY(read_share(call, share, &value, err));
-    tg_value literal = tg_value_double(tg_type_of(TG_TYPE_DOUBLE), is_descending ? 1 - value : value);
+    tg_value literal =
+        tg_value_double(tg_type_of(TG_TYPE_DOUBLE), is_descending ? 1 - value : value);
     tg_buf_addf(ctx->out, "%s", tg_double_text(ctx->arena, literal.as.f64, false).ptr);
     return TG_OK;
 }
@@ -304,13 +327,15 @@ TG_FN_PRINTER(percentile)
 {
     const tg_bexpr *share = call->args[call->arg_count - 1];
     bool is_within = call->arg_count == 1;
-    if (is_within && (call->order_count != 1 || !tg_type_is_numeric(call->order_by[0].expr->type))) {
+    if (is_within &&
+        (call->order_count != 1 || !tg_type_is_numeric(call->order_by[0].expr->type))) {
         return tg_fn_unsupported(call, err, "without WITHIN GROUP (ORDER BY a number)");
     }
     bool is_descending = is_within && call->order_by[0].descending;
     tg_buf_addz(ctx->out, is_named(call, "percentile_disc") ? "quantile_disc(" : "quantile_cont(");
     tg_buf_addz(ctx->out, call->distinct ? "DISTINCT " : "");
-    TG_TRY(tg_print_cast(ctx, is_within ? call->order_by[0].expr : call->args[0], tg_type_of(TG_TYPE_DOUBLE), TG_CAST_ANSI, err));
+    TG_TRY(tg_print_cast(ctx, is_within ? call->order_by[0].expr : call->args[0],
+                         tg_type_of(TG_TYPE_DOUBLE), TG_CAST_ANSI, err));
     tg_buf_addz(ctx->out, ", ");
     if (call->type->kind != TG_TYPE_ARRAY) {
         TG_TRY(print_share(ctx, call, share, is_descending, err));
@@ -324,7 +349,7 @@ TG_FN_PRINTER(percentile)
     return tg_print_template(ctx, ")$o", call, err);
 }
 
-/* ---- window functions ----------------------------------------------------------------------------------------------------------- */
+/* ---- window functions ------------------------------------------------------------------------ */
 
 TG_FN_RESOLVER(ntile)
 {
@@ -366,7 +391,7 @@ TG_FN_RESOLVER(nth_value)
     return TG_OK;
 }
 
-/* ---- generators ------------------------------------------------------------------------------------------------------------------- */
+/* ---- generators ------------------------------------------------------------------------------ */
 
 TG_FN_RESOLVER(explode)
 {

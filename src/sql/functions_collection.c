@@ -2,17 +2,19 @@
 /*
  * Arrays, maps, structs.
  *
- * What raises in Spark (an index outside the array) is written CASE WHEN fits THEN value WHEN tg_bad_...() THEN NULL END: the C
+ * What raises in Spark (an index outside the array) is written CASE WHEN fits THEN value WHEN
+ * tg_bad_...() THEN NULL END: the C
  * function raises when it is reached, and is NULL for NULLs, so that the whole is NULL then.
  */
 #include "sql/functions_int.h"
 
-/* ---- making ------------------------------------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 TG_FN_RESOLVER(array)
 {
     const tg_type *element;
-    TG_TRY(tg_sql_unify(ctx, call->args, call->arg_count, call->span, "elements of an array", &element, err));
+    TG_TRY(tg_sql_unify(ctx, call->args, call->arg_count, call->span, "elements of an array",
+                        &element, err));
     call->type = tg_type_array(ctx->arena, element, tg_fn_any_nullable(call));
     call->nullable = false;
     return TG_OK;
@@ -23,13 +25,16 @@ TG_FN_PRINTER(array)
     return tg_print_template(ctx, "[$*]", call, err);
 }
 
-static tg_code resolve_struct(tg_fn_context *ctx, tg_bexpr *call, tg_field *fields, size_t count, tg_error *err)
+static tg_code resolve_struct(tg_fn_context *ctx, tg_bexpr *call, tg_field *fields, size_t count,
+                              tg_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < i; j++) {
             if (tg_str_ieq(fields[i].name, fields[j].name)) {
                 return tg_fn_at(call->span, err,
-                                TG_ERR(err, UNSUPPORTED_FEATURE, "structs with two fields named '%.*s' are not available", TG_SARG(fields[i].name)));
+                                TG_ERR(err, UNSUPPORTED_FEATURE,
+                                       "structs with two fields named '%.*s' are not available",
+                                       TG_SARG(fields[i].name)));
             }
         }
     }
@@ -42,7 +47,9 @@ TG_FN_RESOLVER(named_struct)
 {
     size_t count = call->arg_count / 2;
     if (call->arg_count % 2) {
-        return tg_fn_at(call->span, err, TG_ERR(err, WRONG_NUM_ARGS, "`named_struct` takes pairs of a name and a value"));
+        return tg_fn_at(
+            call->span, err,
+            TG_ERR(err, WRONG_NUM_ARGS, "`named_struct` takes pairs of a name and a value"));
     }
     tg_field *fields = TG_NEW_ARRAY(ctx->arena, tg_field, count);
     for (size_t i = 0; i < count; i++) {
@@ -66,7 +73,8 @@ TG_FN_RESOLVER(struct_row)
     return resolve_struct(ctx, call, fields, call->arg_count, err);
 }
 
-static tg_code print_struct(tg_print_context *ctx, const tg_bexpr *call, size_t first, size_t step, tg_error *err)
+static tg_code print_struct(tg_print_context *ctx, const tg_bexpr *call, size_t first, size_t step,
+                            tg_error *err)
 {
     tg_buf_addz(ctx->out, "struct_pack(");
     for (size_t i = 0; i < call->type->field_count; i++) {
@@ -90,7 +98,8 @@ TG_FN_PRINTER(struct_row)
 }
 
 /* Casts every second argument from first on to their common type. */
-static tg_code unify_every_second(tg_fn_context *ctx, tg_bexpr *call, size_t first, const char *what, const tg_type **out_type, tg_error *err)
+static tg_code unify_every_second(tg_fn_context *ctx, tg_bexpr *call, size_t first,
+                                  const char *what, const tg_type **out_type, tg_error *err)
 {
     size_t count = call->arg_count / 2;
     tg_bexpr **picked = TG_NEW_ARRAY(ctx->arena, tg_bexpr *, count);
@@ -108,7 +117,8 @@ TG_FN_RESOLVER(map)
 {
     const tg_type *key, *value;
     if (call->arg_count % 2) {
-        return tg_fn_at(call->span, err, TG_ERR(err, WRONG_NUM_ARGS, "`map` takes pairs of a key and a value"));
+        return tg_fn_at(call->span, err,
+                        TG_ERR(err, WRONG_NUM_ARGS, "`map` takes pairs of a key and a value"));
     }
     TG_TRY(unify_every_second(ctx, call, 0, "keys of a map", &key, err));
     TG_TRY(unify_every_second(ctx, call, 1, "values of a map", &value, err));
@@ -119,7 +129,8 @@ TG_FN_RESOLVER(map)
     for (size_t i = 0; i < call->arg_count; i += 2) {
         tg_value literal;
         if (tg_fn_literal(call->args[i], &literal) && literal.is_null) {
-            return tg_fn_at(call->args[i]->span, err, TG_ERR(err, NULL_MAP_KEY, "a map cannot have NULL as a key"));
+            return tg_fn_at(call->args[i]->span, err,
+                            TG_ERR(err, NULL_MAP_KEY, "a map cannot have NULL as a key"));
         }
     }
     call->type = tg_type_map(ctx->arena, key, value, contains_null);
@@ -153,21 +164,27 @@ TG_FN_RESOLVER(map_from_arrays)
         }
     }
     const tg_type *values = call->args[1]->type;
-    call->type = tg_type_map(ctx->arena, call->args[0]->type->element, values->element, values->contains_null);
+    call->type = tg_type_map(ctx->arena, call->args[0]->type->element, values->element,
+                             values->contains_null);
     call->nullable = tg_fn_any_nullable(call);
     return TG_OK;
 }
 
 TG_FN_PRINTER(map_from_arrays)
 {
-    return tg_print_template(ctx, call->nullable ? "CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN map($1, $2) END" : "map($1, $2)", call, err);
+    return tg_print_template(
+        ctx,
+        call->nullable ? "CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN map($1, $2) END"
+                       : "map($1, $2)",
+        call, err);
 }
 
 static const tg_type *entry_type(tg_arena *arena, const tg_type *map)
 {
     tg_field *fields = TG_NEW_ARRAY(arena, tg_field, 2);
     fields[0] = (tg_field){.name = TG_S("key"), .type = map->key};
-    fields[1] = (tg_field){.name = TG_S("value"), .type = map->element, .nullable = map->contains_null};
+    fields[1] =
+        (tg_field){.name = TG_S("value"), .type = map->element, .nullable = map->contains_null};
     return tg_type_struct(arena, fields, 2);
 }
 
@@ -194,7 +211,8 @@ TG_FN_RESOLVER(map_part)
 TG_FN_RESOLVER(map_from_entries)
 {
     const tg_type *type = call->args[0]->type;
-    bool fits = type->kind == TG_TYPE_ARRAY && type->element->kind == TG_TYPE_STRUCT && type->element->field_count == 2;
+    bool fits = type->kind == TG_TYPE_ARRAY && type->element->kind == TG_TYPE_STRUCT &&
+                type->element->field_count == 2;
     if (!fits) {
         return tg_fn_type_error(call, 0, "an array of structs of two fields", err);
     }
@@ -204,7 +222,8 @@ TG_FN_RESOLVER(map_from_entries)
     return TG_OK;
 }
 
-static tg_code coerce_key(tg_fn_context *ctx, tg_bexpr *call, size_t index, const tg_type *key, tg_error *err)
+static tg_code coerce_key(tg_fn_context *ctx, tg_bexpr *call, size_t index, const tg_type *key,
+                          tg_error *err)
 {
     const tg_type *common = tg_sql_tightest_type(ctx->arena, key, call->args[index]->type);
     if (!common || !tg_type_equal(common, key)) {
@@ -216,7 +235,8 @@ static tg_code coerce_key(tg_fn_context *ctx, tg_bexpr *call, size_t index, cons
 static tg_code refuse_untyped_null(const tg_bexpr *call, size_t index, tg_error *err)
 {
     return tg_fn_at(call->args[index]->span, err,
-                    TG_ERR(err, DATATYPE_MISMATCH_NULL_TYPE, "`%s` cannot look for an untyped NULL", call->function->name));
+                    TG_ERR(err, DATATYPE_MISMATCH_NULL_TYPE, "`%s` cannot look for an untyped NULL",
+                           call->function->name));
 }
 
 TG_FN_RESOLVER(map_contains_key)
@@ -234,7 +254,7 @@ TG_FN_RESOLVER(map_contains_key)
     return TG_OK;
 }
 
-/* ---- elements --------------------------------------------------------------------------------------------------------------- */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 TG_FN_RESOLVER(element)
 {
@@ -243,7 +263,8 @@ TG_FN_RESOLVER(element)
     if (type->kind == TG_TYPE_MAP && strcmp(call->function->name, "get") != 0) {
         call->type = type->element;
         bool is_subscript = strcmp(call->function->name, "element") == 0;
-        return is_subscript ? tg_fn_coerce(ctx, call, 1, type->key, err) : coerce_key(ctx, call, 1, type->key, err);
+        return is_subscript ? tg_fn_coerce(ctx, call, 1, type->key, err)
+                            : coerce_key(ctx, call, 1, type->key, err);
     }
     if (type->kind != TG_TYPE_ARRAY) {
         return tg_fn_type_error(call, 0, "an array or a map", err);
@@ -265,13 +286,20 @@ TG_FN_PRINTER(element)
         return tg_print_template(ctx, "CASE WHEN $2 >= 0 THEN $1[$2 + 1] END", call, err);
     }
     if (strcmp(name, "try_element_at") == 0) {
-        return tg_print_template(ctx, "CASE WHEN $2 <> 0 THEN $1[$2] WHEN tg_bad_element($2, 0) THEN NULL END", call, err);
+        return tg_print_template(
+            ctx, "CASE WHEN $2 <> 0 THEN $1[$2] WHEN tg_bad_element($2, 0) THEN NULL END", call,
+            err);
     }
     if (strcmp(name, "element_at") == 0) {
-        return tg_print_template(ctx, "CASE WHEN abs(CAST($2 AS BIGINT)) BETWEEN 1 AND len($1) THEN $1[$2] WHEN tg_bad_element($2, len($1)) THEN NULL END",
+        return tg_print_template(ctx,
+                                 "CASE WHEN abs(CAST($2 AS BIGINT)) BETWEEN 1 AND len($1) THEN "
+                                 "$1[$2] WHEN tg_bad_element($2, len($1)) THEN NULL END",
                                  call, err);
     }
-    return tg_print_template(ctx, "CASE WHEN $2 >= 0 AND $2 < len($1) THEN $1[$2 + 1] WHEN tg_bad_index($2, len($1)) THEN NULL END", call, err);
+    return tg_print_template(ctx,
+                             "CASE WHEN $2 >= 0 AND $2 < len($1) THEN $1[$2 + 1] WHEN "
+                             "tg_bad_index($2, len($1)) THEN NULL END",
+                             call, err);
 }
 
 TG_FN_RESOLVER(size)
@@ -289,8 +317,11 @@ TG_FN_RESOLVER(size)
 TG_FN_PRINTER(size)
 {
     tg_type_kind kind = call->args[0]->type->kind;
-    return tg_print_template(ctx, kind == TG_TYPE_VOID ? "CAST(NULL AS INTEGER)" : kind == TG_TYPE_MAP ? "CAST(cardinality($1) AS INTEGER)"
-                                                                                                       : "CAST(len($1) AS INTEGER)", call, err);
+    return tg_print_template(ctx,
+                             kind == TG_TYPE_VOID  ? "CAST(NULL AS INTEGER)"
+                             : kind == TG_TYPE_MAP ? "CAST(cardinality($1) AS INTEGER)"
+                                                   : "CAST(len($1) AS INTEGER)",
+                             call, err);
 }
 
 /* array and a value of its element type: contains, position, append, prepend, remove */
@@ -298,7 +329,8 @@ TG_FN_RESOLVER(array_search)
 {
     const char *name = call->function->name;
     bool adds = strcmp(name, "array_append") == 0 || strcmp(name, "array_prepend") == 0;
-    bool is_untyped = call->args[0]->type->kind == TG_TYPE_VOID || call->args[1]->type->kind == TG_TYPE_VOID;
+    bool is_untyped =
+        call->args[0]->type->kind == TG_TYPE_VOID || call->args[1]->type->kind == TG_TYPE_VOID;
     if (is_untyped && strcmp(name, "array_contains") == 0) {
         return refuse_untyped_null(call, call->args[0]->type->kind == TG_TYPE_VOID ? 0 : 1, err);
     }
@@ -309,8 +341,10 @@ TG_FN_RESOLVER(array_search)
     const tg_type *element = tg_sql_tightest_type(ctx->arena, array->element, call->args[1]->type);
     if (!element) {
         return tg_fn_at(call->span, err,
-                        TG_ERR(err, DATATYPE_MISMATCH_ARRAY_FUNCTION_DIFF_TYPES, "`%s` does not take %s and %s", name,
-                               tg_type_ddl(ctx->arena, array).ptr, tg_type_ddl(ctx->arena, call->args[1]->type).ptr));
+                        TG_ERR(err, DATATYPE_MISMATCH_ARRAY_FUNCTION_DIFF_TYPES,
+                               "`%s` does not take %s and %s", name,
+                               tg_type_ddl(ctx->arena, array).ptr,
+                               tg_type_ddl(ctx->arena, call->args[1]->type).ptr));
     }
     bool contains_null = array->contains_null || (adds && call->args[1]->nullable);
     const tg_type *type = tg_type_array(ctx->arena, element, contains_null);
@@ -319,7 +353,8 @@ TG_FN_RESOLVER(array_search)
     call->type = strcmp(name, "array_contains") == 0   ? tg_type_of(TG_TYPE_BOOLEAN)
                  : strcmp(name, "array_position") == 0 ? tg_type_of(TG_TYPE_BIGINT)
                                                        : type;
-    call->nullable = adds ? call->args[0]->nullable : tg_fn_any_nullable(call) || array->contains_null;
+    call->nullable =
+        adds ? call->args[0]->nullable : tg_fn_any_nullable(call) || array->contains_null;
     return TG_OK;
 }
 
@@ -328,19 +363,21 @@ TG_FN_PRINTER(array_contains)
     if (!call->nullable) {
         return tg_print_template(ctx, "list_contains($1, $2)", call, err);
     }
-    return tg_print_template(ctx,
-                             "CASE WHEN $1 IS NULL OR $2 IS NULL THEN NULL WHEN list_contains($1, $2) THEN TRUE "
-                             "WHEN list_count($1) < len($1) THEN NULL ELSE FALSE END",
-                             call, err);
+    return tg_print_template(
+        ctx,
+        "CASE WHEN $1 IS NULL OR $2 IS NULL THEN NULL WHEN list_contains($1, $2) THEN TRUE "
+        "WHEN list_count($1) < len($1) THEN NULL ELSE FALSE END",
+        call, err);
 }
 
-/* ---- two arrays ------------------------------------------------------------------------------------------------------------------ */
+/* ---- two arrays ------------------------------------------------------------------------------ */
 
 TG_FN_RESOLVER(array_pair)
 {
     for (size_t i = 0; i < 2; i++) {
         const tg_type *type = call->args[i]->type;
-        if (type->kind != TG_TYPE_ARRAY || (!tg_type_is_orderable(type->element) && type->element->kind != TG_TYPE_VOID)) {
+        if (type->kind != TG_TYPE_ARRAY ||
+            (!tg_type_is_orderable(type->element) && type->element->kind != TG_TYPE_VOID)) {
             return tg_fn_type_error(call, i, "an array of values that can be compared", err);
         }
     }
@@ -348,8 +385,10 @@ TG_FN_RESOLVER(array_pair)
     const tg_type *type = tg_sql_tightest_type(ctx->arena, left, right);
     if (!type) {
         return tg_fn_at(call->span, err,
-                        TG_ERR(err, DATATYPE_MISMATCH_BINARY_ARRAY_DIFF_TYPES, "`%s` does not take %s and %s", call->function->name,
-                               tg_type_ddl(ctx->arena, left).ptr, tg_type_ddl(ctx->arena, right).ptr));
+                        TG_ERR(err, DATATYPE_MISMATCH_BINARY_ARRAY_DIFF_TYPES,
+                               "`%s` does not take %s and %s", call->function->name,
+                               tg_type_ddl(ctx->arena, left).ptr,
+                               tg_type_ddl(ctx->arena, right).ptr));
     }
     TG_TRY(tg_fn_coerce(ctx, call, 0, type, err));
     TG_TRY(tg_fn_coerce(ctx, call, 1, type, err));
@@ -366,29 +405,35 @@ TG_FN_PRINTER(array_pair)
     if (strcmp(name, "arrays_overlap") == 0) {
         return tg_print_template(ctx,
                                  "CASE WHEN $1 IS NULL OR $2 IS NULL THEN NULL "
-                                 "WHEN len(list_filter($1, lambda tg_x: tg_x IS NOT NULL AND list_position($2, tg_x) IS NOT NULL)) > 0 THEN TRUE "
-                                 "WHEN len($1) > 0 AND len($2) > 0 AND (list_count($1) < len($1) OR list_count($2) < len($2)) THEN NULL "
+                                 "WHEN len(list_filter($1, lambda tg_x: tg_x IS NOT NULL AND "
+                                 "list_position($2, tg_x) IS NOT NULL)) > 0 THEN TRUE "
+                                 "WHEN len($1) > 0 AND len($2) > 0 AND (list_count($1) < len($1) "
+                                 "OR list_count($2) < len($2)) THEN NULL "
                                  "ELSE FALSE END",
                                  call, err);
     }
     if (strcmp(name, "array_union") == 0) {
         return tg_print_template(ctx,
-                                 "CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN list_transform([list_concat($1, $2)], "
-                                 "lambda tg_l: list_filter(tg_l, lambda tg_x, tg_i: list_position(tg_l, tg_x) = tg_i))[1] END",
+                                 "CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN "
+                                 "list_transform([list_concat($1, $2)], "
+                                 "lambda tg_l: list_filter(tg_l, lambda tg_x, tg_i: "
+                                 "list_position(tg_l, tg_x) = tg_i))[1] END",
                                  call, err);
     }
     return tg_print_format(ctx, call, err,
-                           "CASE WHEN $2 IS NOT NULL THEN list_filter($1, lambda tg_x, tg_i: list_position($1, tg_x) = tg_i "
+                           "CASE WHEN $2 IS NOT NULL THEN list_filter($1, lambda tg_x, tg_i: "
+                           "list_position($1, tg_x) = tg_i "
                            "AND list_position($2, tg_x) IS %sNULL) END",
                            strcmp(name, "array_intersect") == 0 ? "NOT " : "");
 }
 
-/* ---- whole arrays ------------------------------------------------------------------------------------------------------------- */
+/* ---- whole arrays ---------------------------------------------------------------------------- */
 
 TG_FN_RESOLVER(array_ordered)
 {
     const tg_type *type = call->args[0]->type;
-    if (type->kind != TG_TYPE_ARRAY || (!tg_type_is_orderable(type->element) && type->element->kind != TG_TYPE_VOID)) {
+    if (type->kind != TG_TYPE_ARRAY ||
+        (!tg_type_is_orderable(type->element) && type->element->kind != TG_TYPE_VOID)) {
         return tg_fn_type_error(call, 0, "an array of values that can be compared", err);
     }
     if (call->arg_count == 2 && strcmp(call->function->name, "array_sort") == 0) {
@@ -405,7 +450,8 @@ TG_FN_RESOLVER(array_ordered)
 TG_FN_RESOLVER(sort_array)
 {
     TG_TRY(tg_fn_resolve_array_ordered(ctx, call, err));
-    if (call->arg_count == 2 && (call->args[1]->kind != TG_B_LITERAL || call->args[1]->type->kind != TG_TYPE_BOOLEAN)) {
+    if (call->arg_count == 2 &&
+        (call->args[1]->kind != TG_B_LITERAL || call->args[1]->type->kind != TG_TYPE_BOOLEAN)) {
         return tg_fn_type_error(call, 1, "TRUE or FALSE", err);
     }
     return TG_OK;
@@ -413,8 +459,12 @@ TG_FN_RESOLVER(sort_array)
 
 TG_FN_PRINTER(sort_array)
 {
-    bool is_descending = call->arg_count == 2 && !call->args[1]->literal.is_null && !call->args[1]->literal.as.boolean;
-    return tg_print_template(ctx, is_descending ? "list_sort($1, 'DESC', 'NULLS LAST')" : "list_sort($1, 'ASC', 'NULLS FIRST')", call, err);
+    bool is_descending = call->arg_count == 2 && !call->args[1]->literal.is_null &&
+                         !call->args[1]->literal.as.boolean;
+    return tg_print_template(ctx,
+                             is_descending ? "list_sort($1, 'DESC', 'NULLS LAST')"
+                                           : "list_sort($1, 'ASC', 'NULLS FIRST')",
+                             call, err);
 }
 
 TG_FN_RESOLVER(array_join)
@@ -434,7 +484,10 @@ TG_FN_PRINTER(array_join)
     if (call->arg_count == 2) {
         return tg_print_template(ctx, "array_to_string($1, $2)", call, err);
     }
-    return tg_print_template(ctx, "CASE WHEN $3 IS NOT NULL THEN array_to_string(list_transform($1, lambda tg_x: coalesce(tg_x, $3)), $2) END", call, err);
+    return tg_print_template(ctx,
+                             "CASE WHEN $3 IS NOT NULL THEN array_to_string(list_transform($1, "
+                             "lambda tg_x: coalesce(tg_x, $3)), $2) END",
+                             call, err);
 }
 
 TG_FN_RESOLVER(slice)
@@ -451,12 +504,13 @@ TG_FN_RESOLVER(slice)
 
 TG_FN_PRINTER(slice)
 {
-    return tg_print_template(ctx,
-                             "CASE WHEN tg_check_slice($2, $3) AND $1 IS NOT NULL THEN CASE WHEN $2 > 0 "
-                             "THEN list_slice($1, CAST($2 AS BIGINT), CAST($2 AS BIGINT) + $3 - 1) "
-                             "WHEN len($1) + $2 < 0 THEN CAST([] AS $T) "
-                             "ELSE list_slice($1, len($1) + $2 + 1, len($1) + $2 + $3) END END",
-                             call, err);
+    return tg_print_template(
+        ctx,
+        "CASE WHEN tg_check_slice($2, $3) AND $1 IS NOT NULL THEN CASE WHEN $2 > 0 "
+        "THEN list_slice($1, CAST($2 AS BIGINT), CAST($2 AS BIGINT) + $3 - 1) "
+        "WHEN len($1) + $2 < 0 THEN CAST([] AS $T) "
+        "ELSE list_slice($1, len($1) + $2 + 1, len($1) + $2 + $3) END END",
+        call, err);
 }
 
 TG_FN_RESOLVER(array_repeat)
@@ -469,7 +523,8 @@ TG_FN_RESOLVER(array_repeat)
 
 TG_FN_PRINTER(array_repeat)
 {
-    return tg_print_template(ctx, "list_transform(range(CAST($2 AS BIGINT)), lambda tg_x: $1)", call, err);
+    return tg_print_template(ctx, "list_transform(range(CAST($2 AS BIGINT)), lambda tg_x: $1)",
+                             call, err);
 }
 
 TG_FN_RESOLVER(flatten)
@@ -486,7 +541,10 @@ TG_FN_RESOLVER(flatten)
 
 TG_FN_PRINTER(flatten)
 {
-    return tg_print_template(ctx, call->nullable ? "CASE WHEN list_count($1) = len($1) THEN flatten($1) END" : "flatten($1)", call, err);
+    return tg_print_template(
+        ctx,
+        call->nullable ? "CASE WHEN list_count($1) = len($1) THEN flatten($1) END" : "flatten($1)",
+        call, err);
 }
 
 TG_FN_RESOLVER(sequence)
@@ -494,11 +552,13 @@ TG_FN_RESOLVER(sequence)
     const tg_type *type = call->args[0]->type;
     if (type->kind == TG_TYPE_DATE && call->args[1]->type->kind == TG_TYPE_DATE) {
         const tg_type *step = call->arg_count == 3 ? call->args[2]->type : NULL;
-        if (step && step->kind != TG_TYPE_INTERVAL_YM && (step->kind != TG_TYPE_INTERVAL_DT || step->to != TG_FIELD_DAY)) {
+        if (step && step->kind != TG_TYPE_INTERVAL_YM &&
+            (step->kind != TG_TYPE_INTERVAL_DT || step->to != TG_FIELD_DAY)) {
             return tg_fn_unsupported(call, err, "for dates with a step other than days or months");
         }
     } else if (tg_type_is_integer(type) && tg_type_is_integer(call->args[1]->type)) {
-        TG_TRY(tg_sql_unify(ctx, call->args, call->arg_count, call->span, "arguments of `sequence`", &type, err));
+        TG_TRY(tg_sql_unify(ctx, call->args, call->arg_count, call->span, "arguments of `sequence`",
+                            &type, err));
     } else if (type->kind == TG_TYPE_VOID || call->args[1]->type->kind == TG_TYPE_VOID) {
         TG_TRY(tg_sql_unify(ctx, call->args, 2, call->span, "arguments of `sequence`", &type, err));
     } else {
@@ -514,31 +574,44 @@ TG_FN_PRINTER(sequence)
     bool has_step = call->arg_count == 3;
     if (call->args[0]->type->kind != TG_TYPE_DATE) {
         return tg_print_template(ctx,
-                                 has_step ? "CASE WHEN tg_check_sequence(CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT)) "
-                                            "THEN CAST(generate_series(CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT)) AS $T) END"
-                                          : "CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN CAST(generate_series(CAST($1 AS BIGINT), "
-                                            "CAST($2 AS BIGINT), CAST(CASE WHEN $1 <= $2 THEN 1 ELSE -1 END AS BIGINT)) AS $T) END",
+                                 has_step ? "CASE WHEN tg_check_sequence(CAST($1 AS BIGINT), "
+                                            "CAST($2 AS BIGINT), CAST($3 AS BIGINT)) "
+                                            "THEN CAST(generate_series(CAST($1 AS BIGINT), CAST($2 "
+                                            "AS BIGINT), CAST($3 AS BIGINT)) AS $T) END"
+                                          : "CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN "
+                                            "CAST(generate_series(CAST($1 AS BIGINT), "
+                                            "CAST($2 AS BIGINT), CAST(CASE WHEN $1 <= $2 THEN 1 "
+                                            "ELSE -1 END AS BIGINT)) AS $T) END",
                                  call, err);
     }
     if (!has_step) {
-        return tg_print_template(ctx,
-                                 "CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN list_transform(generate_series(CAST(0 AS BIGINT), "
-                                 "CAST($2 - $1 AS BIGINT), CAST(CASE WHEN $1 <= $2 THEN 1 ELSE -1 END AS BIGINT)), "
-                                 "lambda tg_x: $1 + CAST(tg_x AS INTEGER)) END",
-                                 call, err);
+        return tg_print_template(
+            ctx,
+            "CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN "
+            "list_transform(generate_series(CAST(0 AS BIGINT), "
+            "CAST($2 - $1 AS BIGINT), CAST(CASE WHEN $1 <= $2 THEN 1 ELSE -1 END AS BIGINT)), "
+            "lambda tg_x: $1 + CAST(tg_x AS INTEGER)) END",
+            call, err);
     }
     if (call->args[2]->type->kind == TG_TYPE_INTERVAL_DT) {
         return tg_print_template(ctx,
-                                 "CASE WHEN tg_check_sequence(CAST(0 AS BIGINT), CAST($2 - $1 AS BIGINT), $3 // 86400000000) THEN "
-                                 "list_transform(generate_series(CAST(0 AS BIGINT), CAST($2 - $1 AS BIGINT), $3 // 86400000000), "
+                                 "CASE WHEN tg_check_sequence(CAST(0 AS BIGINT), CAST($2 - $1 AS "
+                                 "BIGINT), $3 // 86400000000) THEN "
+                                 "list_transform(generate_series(CAST(0 AS BIGINT), CAST($2 - $1 "
+                                 "AS BIGINT), $3 // 86400000000), "
                                  "lambda tg_x: $1 + CAST(tg_x AS INTEGER)) END",
                                  call, err);
     }
-    /* Months are counted from the start, so that 31 January goes on with 29 February and 31 March. */
-    return tg_print_template(ctx,
-                             "CASE WHEN tg_check_sequence(CAST(0 AS BIGINT), CAST($2 - $1 AS BIGINT), CAST($3 AS BIGINT)) THEN "
-                             "list_filter(list_transform(generate_series(CAST(0 AS BIGINT), (year($2) - year($1)) * 12 + month($2) - month($1), CAST($3 AS BIGINT)), "
-                             "lambda tg_x: tg_add_months($1, CAST(tg_x AS INTEGER))), "
-                             "lambda tg_d: CASE WHEN $3 > 0 THEN tg_d <= $2 ELSE tg_d >= $2 END) END",
-                             call, err);
+    /*
+     * Months are counted from the start, so that 31 January goes on with 29 February and 31 March.
+     */
+    return tg_print_template(
+        ctx,
+        "CASE WHEN tg_check_sequence(CAST(0 AS BIGINT), CAST($2 - $1 AS BIGINT), CAST($3 AS "
+        "BIGINT)) THEN "
+        "list_filter(list_transform(generate_series(CAST(0 AS BIGINT), (year($2) - year($1)) * 12 "
+        "+ month($2) - month($1), CAST($3 AS BIGINT)), "
+        "lambda tg_x: tg_add_months($1, CAST(tg_x AS INTEGER))), "
+        "lambda tg_d: CASE WHEN $3 > 0 THEN tg_d <= $2 ELSE tg_d >= $2 END) END",
+        call, err);
 }

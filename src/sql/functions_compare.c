@@ -2,12 +2,14 @@
 /*
  * Comparisons, logic, conditions and bits.
  *
- * DuckDB compares as Spark does: NaN equals NaN and is the greatest, -0.0 equals 0.0, strings by bytes, nested values field
- * by field with NULLs equal and first... so only types need care. CASE, COALESCE and AND/OR evaluate lazily in both.
+ * DuckDB compares as Spark does: NaN equals NaN and is the greatest, -0.0 equals 0.0, strings by
+ * bytes, nested values field
+ * by field with NULLs equal and first... so only types need care. CASE, COALESCE and AND/OR
+ * evaluate lazily in both.
  */
 #include "sql/functions_int.h"
 
-/* ---- comparison ------------------------------------------------------------------------------------------------------- */
+/* ---- comparison ------------------------------------------------------------------------------ */
 
 /* The type in which two values are compared; NULL: they cannot be. */
 static const tg_type *comparison_type(tg_arena *arena, const tg_type *a, const tg_type *b)
@@ -15,14 +17,16 @@ static const tg_type *comparison_type(tg_arena *arena, const tg_type *a, const t
     return tg_sql_common_type(arena, a, b);
 }
 
-static tg_code check_orderable(tg_fn_context *ctx, const tg_bexpr *call, const tg_type *type, tg_error *err)
+static tg_code check_orderable(tg_fn_context *ctx, const tg_bexpr *call, const tg_type *type,
+                               tg_error *err)
 {
     if (tg_type_is_orderable(type) || type->kind == TG_TYPE_VOID) {
         return TG_OK;
     }
     return tg_fn_at(call->span, err,
-                    TG_ERR(err, DATATYPE_MISMATCH_INVALID_ORDERING_TYPE, "`%s` cannot compare values of type %s",
-                           call->function->name, tg_type_ddl(ctx->arena, type).ptr));
+                    TG_ERR(err, DATATYPE_MISMATCH_INVALID_ORDERING_TYPE,
+                           "`%s` cannot compare values of type %s", call->function->name,
+                           tg_type_ddl(ctx->arena, type).ptr));
 }
 
 TG_FN_RESOLVER(comparison)
@@ -31,12 +35,15 @@ TG_FN_RESOLVER(comparison)
     const tg_type *type = comparison_type(ctx->arena, left, right);
     if (!type) {
         return tg_fn_at(call->span, err,
-                        TG_ERR(err, DATATYPE_MISMATCH_BINARY_OP_DIFF_TYPES, "`%s` does not compare %s with %s", call->function->name,
-                               tg_type_ddl(ctx->arena, left).ptr, tg_type_ddl(ctx->arena, right).ptr));
+                        TG_ERR(err, DATATYPE_MISMATCH_BINARY_OP_DIFF_TYPES,
+                               "`%s` does not compare %s with %s", call->function->name,
+                               tg_type_ddl(ctx->arena, left).ptr,
+                               tg_type_ddl(ctx->arena, right).ptr));
     }
     TG_TRY(check_orderable(ctx, call, type, err));
     for (size_t i = 0; i < 2; i++) {
-        TG_TRY(tg_sql_cast(ctx, call->args[i], type, TG_CAST_IMPLICIT, call->args[i]->span, &call->args[i], err));
+        TG_TRY(tg_sql_cast(ctx, call->args[i], type, TG_CAST_IMPLICIT, call->args[i]->span,
+                           &call->args[i], err));
     }
     bool is_null_safe = strcmp(call->function->name, "<=>") == 0;
     call->type = tg_type_of(TG_TYPE_BOOLEAN);
@@ -45,8 +52,8 @@ TG_FN_RESOLVER(comparison)
 }
 
 /* value, low, high: each bound is compared with the value in a type of its own. */
-static tg_code apply_operator(tg_fn_context *ctx, const char *name, tg_bexpr *left, tg_bexpr *right, tg_span span, tg_bexpr **out,
-                              tg_error *err)
+static tg_code apply_operator(tg_fn_context *ctx, const char *name, tg_bexpr *left, tg_bexpr *right,
+                              tg_span span, tg_bexpr **out, tg_error *err)
 {
     tg_bexpr *args[] = {left, right};
     return tg_function_apply(ctx, tg_function_find(tg_str_from(name)), args, 2, span, out, err);
@@ -91,7 +98,8 @@ TG_FN_RESOLVER(greatest)
         const tg_type *next = tg_sql_tightest_type(ctx->arena, type, call->args[i]->type);
         if (!next) {
             return tg_fn_at(call->span, err,
-                            TG_ERR(err, DATATYPE_MISMATCH_DATA_DIFF_TYPES, "arguments of `%s` must have one type, found %s and %s",
+                            TG_ERR(err, DATATYPE_MISMATCH_DATA_DIFF_TYPES,
+                                   "arguments of `%s` must have one type, found %s and %s",
                                    call->function->name, tg_type_ddl(ctx->arena, type).ptr,
                                    tg_type_ddl(ctx->arena, call->args[i]->type).ptr));
         }
@@ -100,13 +108,14 @@ TG_FN_RESOLVER(greatest)
     }
     TG_TRY(check_orderable(ctx, call, type, err));
     for (size_t i = 0; i < call->arg_count; i++) {
-        TG_TRY(tg_sql_cast(ctx, call->args[i], type, TG_CAST_IMPLICIT, call->args[i]->span, &call->args[i], err));
+        TG_TRY(tg_sql_cast(ctx, call->args[i], type, TG_CAST_IMPLICIT, call->args[i]->span,
+                           &call->args[i], err));
     }
     call->type = type;
     return TG_OK;
 }
 
-/* ---- logic -------------------------------------------------------------------------------------------------------------- */
+/* ---- logic ----------------------------------------------------------------------------------- */
 
 TG_FN_RESOLVER(logic)
 {
@@ -115,8 +124,9 @@ TG_FN_RESOLVER(logic)
         bool fits = kind == TG_TYPE_BOOLEAN || kind == TG_TYPE_VOID || kind == TG_TYPE_STRING;
         if (!fits) {
             return tg_fn_at(call->args[i]->span, err,
-                            TG_ERR(err, DATATYPE_MISMATCH_BINARY_OP_WRONG_TYPE, "`%s` takes conditions, found %s",
-                                   call->function->name, tg_type_ddl(ctx->arena, call->args[i]->type).ptr));
+                            TG_ERR(err, DATATYPE_MISMATCH_BINARY_OP_WRONG_TYPE,
+                                   "`%s` takes conditions, found %s", call->function->name,
+                                   tg_type_ddl(ctx->arena, call->args[i]->type).ptr));
         }
         TG_TRY(tg_fn_coerce(ctx, call, i, tg_type_of(TG_TYPE_BOOLEAN), err));
     }
@@ -127,8 +137,12 @@ TG_FN_RESOLVER(logic)
 
 typedef TG_VEC(const tg_bexpr *) term_list;
 
-/* The terms of a chain of the same operator, left to right. The depth of chains is bounded by the binder. */
-static void flatten_chain(tg_arena *arena, const tg_bexpr *expr, const tg_function *function, term_list *out)
+/*
+ * The terms of a chain of the same operator, left to right. The depth of chains is bounded by the
+ * binder.
+ */
+static void flatten_chain(tg_arena *arena, const tg_bexpr *expr, const tg_function *function,
+                          term_list *out)
 {
     if (expr->kind != TG_B_CALL || expr->function != function) {
         TG_VEC_PUSH(arena, out, expr);
@@ -138,7 +152,8 @@ static void flatten_chain(tg_arena *arena, const tg_bexpr *expr, const tg_functi
     flatten_chain(arena, expr->args[1], function, out);
 }
 
-static tg_code print_terms(tg_print_context *ctx, const term_list *terms, const char *between, tg_error *err)
+static tg_code print_terms(tg_print_context *ctx, const term_list *terms, const char *between,
+                           tg_error *err)
 {
     tg_buf_addc(ctx->out, '(');
     for (size_t i = 0; i < terms->count; i++) {
@@ -152,7 +167,8 @@ static tg_code print_terms(tg_print_context *ctx, const term_list *terms, const 
 enum { GUARDS_MAX = 5 }; /* each guard inside another doubles the text */
 
 /*
- * As a value DuckDB evaluates all terms, Spark only what it needs: x <> 0 AND 1 / x > 2. Where a later term may raise, those before
+ * As a value DuckDB evaluates all terms, Spark only what it needs: x <> 0 AND 1 / x > 2. Where a
+ * later term may raise, those before
  * it are asked first: CASE WHEN NOT a THEN FALSE ELSE a AND b END.
  */
 TG_FN_PRINTER(logic)
@@ -181,7 +197,7 @@ TG_FN_PRINTER(logic)
     return TG_OK;
 }
 
-/* ---- conditions --------------------------------------------------------------------------------------------------------- */
+/* ---- conditions ------------------------------------------------------------------------------ */
 
 static tg_code check_condition(tg_fn_context *ctx, tg_bexpr *call, size_t index, tg_error *err)
 {
@@ -205,7 +221,8 @@ TG_FN_RESOLVER(case)
     if (has_else) {
         results[pairs] = call->args[call->arg_count - 1];
     }
-    TG_TRY(tg_sql_unify(ctx, results, result_count, call->span, "results of CASE", &call->type, err));
+    TG_TRY(
+        tg_sql_unify(ctx, results, result_count, call->span, "results of CASE", &call->type, err));
     call->nullable = !has_else;
     for (size_t i = 0; i < result_count; i++) {
         call->args[i < pairs ? 2 * i + 1 : call->arg_count - 1] = results[i];
@@ -249,7 +266,8 @@ TG_FN_RESOLVER(nvl2)
 
 TG_FN_RESOLVER(coalesce)
 {
-    TG_TRY(tg_sql_unify(ctx, call->args, call->arg_count, call->span, "arguments of `coalesce`", &call->type, err));
+    TG_TRY(tg_sql_unify(ctx, call->args, call->arg_count, call->span, "arguments of `coalesce`",
+                        &call->type, err));
     call->nullable = true;
     for (size_t i = 0; i < call->arg_count; i++) {
         call->nullable = call->nullable && call->args[i]->nullable;
@@ -278,17 +296,19 @@ TG_FN_RESOLVER(decode)
     bool has_default = call->arg_count % 2 == 0;
     tg_bexpr **args = TG_NEW_ARRAY(ctx->arena, tg_bexpr *, 2 * pairs + 1);
     for (size_t i = 0; i < pairs; i++) {
-        TG_TRY(apply_operator(ctx, "<=>", call->args[0], call->args[1 + 2 * i], call->span, &args[2 * i], err));
+        TG_TRY(apply_operator(ctx, "<=>", call->args[0], call->args[1 + 2 * i], call->span,
+                              &args[2 * i], err));
         args[2 * i + 1] = call->args[2 + 2 * i];
     }
     args[2 * pairs] = has_default ? call->args[call->arg_count - 1] : NULL;
     tg_bexpr *choice;
-    TG_TRY(tg_function_apply(ctx, tg_function_find(TG_S("case")), args, 2 * pairs + (has_default ? 1 : 0), call->span, &choice, err));
+    TG_TRY(tg_function_apply(ctx, tg_function_find(TG_S("case")), args,
+                             2 * pairs + (has_default ? 1 : 0), call->span, &choice, err));
     *call = *choice;
     return TG_OK;
 }
 
-/* ---- bits ----------------------------------------------------------------------------------------------------------------- */
+/* ---- bits ------------------------------------------------------------------------------------ */
 
 TG_FN_RESOLVER(bits)
 {
@@ -305,7 +325,8 @@ TG_FN_RESOLVER(bits)
         type = fits ? tg_sql_common_type(ctx->arena, type, arg) : NULL;
         if (!type) {
             return tg_fn_at(call->span, err,
-                            TG_ERR(err, DATATYPE_MISMATCH_BINARY_OP_DIFF_TYPES, "`%s` takes integers, found %s", call->function->name,
+                            TG_ERR(err, DATATYPE_MISMATCH_BINARY_OP_DIFF_TYPES,
+                                   "`%s` takes integers, found %s", call->function->name,
                                    tg_type_ddl(ctx->arena, arg).ptr));
         }
     }
@@ -336,5 +357,8 @@ TG_FN_PRINTER(shift)
     bool is_left = strcmp(name, "<<") == 0 || strcmp(name, "shiftleft") == 0;
     bool is_unsigned = strcmp(name, ">>>") == 0 || strcmp(name, "shiftrightunsigned") == 0;
     return tg_print_format(ctx, call, err, "CAST(tg_shift_%s(CAST($1 AS BIGINT), $2, %d) AS $T)",
-                           is_left ? "left" : is_unsigned ? "right_unsigned" : "right", tg_sql_integer_bits(call->type));
+                           is_left       ? "left"
+                           : is_unsigned ? "right_unsigned"
+                                         : "right",
+                           tg_sql_integer_bits(call->type));
 }

@@ -2,8 +2,10 @@
 /*
  * Dates, timestamps, intervals: arithmetic, units, fields.
  *
- * A TIMESTAMP is an instant; its fields are those of the session zone. Templates turn it into local time first ($L1), work with
- * DuckDB's zone-free functions, and turn the result back ($I). Intervals are plain numbers of months or microseconds.
+ * A TIMESTAMP is an instant; its fields are those of the session zone. Templates turn it into local
+ * time first ($L1), work with
+ * DuckDB's zone-free functions, and turn the result back ($I). Intervals are plain numbers of
+ * months or microseconds.
  */
 #include "sql/datetime_pattern.h"
 #include "sql/functions_int.h"
@@ -15,7 +17,8 @@ static bool is_interval(const tg_type *type)
 
 static bool is_time(const tg_type *type)
 {
-    return type->kind == TG_TYPE_DATE || type->kind == TG_TYPE_TIMESTAMP || type->kind == TG_TYPE_TIMESTAMP_NTZ;
+    return type->kind == TG_TYPE_DATE || type->kind == TG_TYPE_TIMESTAMP ||
+           type->kind == TG_TYPE_TIMESTAMP_NTZ;
 }
 
 static const tg_type *day_to_second(tg_arena *arena)
@@ -28,13 +31,15 @@ static const tg_type *year_to_month(tg_arena *arena)
     return tg_type_interval(arena, TG_FIELD_YEAR, TG_FIELD_MONTH);
 }
 
-/* ---- arithmetic --------------------------------------------------------------------------------------------------------- */
+/* ---- arithmetic ------------------------------------------------------------------------------ */
 
 static tg_code mismatch(tg_fn_context *ctx, const tg_bexpr *call, tg_error *err)
 {
     return tg_fn_at(call->span, err,
-                    TG_ERR(err, DATATYPE_MISMATCH_BINARY_OP_DIFF_TYPES, "`%s` does not take %s and %s", call->function->name,
-                           tg_type_ddl(ctx->arena, call->args[0]->type).ptr, tg_type_ddl(ctx->arena, call->args[1]->type).ptr));
+                    TG_ERR(err, DATATYPE_MISMATCH_BINARY_OP_DIFF_TYPES,
+                           "`%s` does not take %s and %s", call->function->name,
+                           tg_type_ddl(ctx->arena, call->args[0]->type).ptr,
+                           tg_type_ddl(ctx->arena, call->args[1]->type).ptr));
 }
 
 static tg_code done(tg_fn_context *ctx, tg_bexpr *call, const tg_type *type, const char *text)
@@ -47,53 +52,67 @@ static tg_code done(tg_fn_context *ctx, tg_bexpr *call, const tg_type *type, con
 }
 
 /* A time plus or minus an interval; time and interval are the arguments' numbers. */
-static tg_code time_and_interval(tg_fn_context *ctx, tg_bexpr *call, int time, int interval, char sign, tg_error *err)
+static tg_code time_and_interval(tg_fn_context *ctx, tg_bexpr *call, int time, int interval,
+                                 char sign, tg_error *err)
 {
     if (call->args[time]->type->kind == TG_TYPE_STRING) {
-        return tg_fn_unsupported(call, err, "for a string and an interval: cast the string to a date or timestamp");
+        return tg_fn_unsupported(
+            call, err, "for a string and an interval: cast the string to a date or timestamp");
     }
     const tg_type *type = call->args[time]->type, *step = call->args[interval]->type;
     const char *text, *minus = sign == '-' ? "-" : "";
     if (step->kind == TG_TYPE_INTERVAL_YM) {
         if (type->kind == TG_TYPE_DATE) {
-            text = tg_arena_printf(ctx->arena, "tg_add_months($%d, %s$%d)", time + 1, minus, interval + 1);
+            text = tg_arena_printf(ctx->arena, "tg_add_months($%d, %s$%d)", time + 1, minus,
+                                   interval + 1);
         } else {
             bool is_instant = type->kind == TG_TYPE_TIMESTAMP;
-            text = tg_arena_printf(ctx->arena, "%stg_add_months_local($L%d, %s$%d)%s", is_instant ? "$I(" : "", time + 1, minus,
-                                   interval + 1, is_instant ? ")" : "");
+            text = tg_arena_printf(ctx->arena, "%stg_add_months_local($L%d, %s$%d)%s",
+                                   is_instant ? "$I(" : "", time + 1, minus, interval + 1,
+                                   is_instant ? ")" : "");
         }
         return done(ctx, call, type, text);
     }
     if (type->kind == TG_TYPE_DATE && step->to == TG_FIELD_DAY) {
-        text = tg_arena_printf(ctx->arena, "($%d %c CAST(($%d // 86400000000) AS INTEGER))", time + 1, sign, interval + 1);
+        text = tg_arena_printf(ctx->arena, "($%d %c CAST(($%d // 86400000000) AS INTEGER))",
+                               time + 1, sign, interval + 1);
         return done(ctx, call, type, text);
     }
     if (type->kind == TG_TYPE_DATE) {
         TG_TRY(tg_fn_coerce(ctx, call, (size_t)time, tg_type_of(TG_TYPE_TIMESTAMP), err));
         type = call->args[time]->type;
     }
-    /* Days of an interval are days of the calendar in Spark's text only: a day-time interval is a number of microseconds. */
-    text = tg_arena_printf(ctx->arena, "make_timestamp%s((epoch_us($%d) %c $%d))", type->kind == TG_TYPE_TIMESTAMP ? "tz" : "", time + 1,
-                           sign, interval + 1);
+    /*
+     * Days of an interval are days of the calendar in Spark's text only: a day-time interval is a
+     * number of microseconds.
+     */
+    text =
+        tg_arena_printf(ctx->arena, "make_timestamp%s((epoch_us($%d) %c $%d))",
+                        type->kind == TG_TYPE_TIMESTAMP ? "tz" : "", time + 1, sign, interval + 1);
     return done(ctx, call, type, text);
 }
 
-static tg_code time_and_days(tg_fn_context *ctx, tg_bexpr *call, size_t date, size_t days, char sign, tg_error *err)
+static tg_code time_and_days(tg_fn_context *ctx, tg_bexpr *call, size_t date, size_t days,
+                             char sign, tg_error *err)
 {
     const tg_type *type = call->args[days]->type;
-    bool fits = type->kind == TG_TYPE_INT || type->kind == TG_TYPE_SMALLINT || type->kind == TG_TYPE_TINYINT;
+    bool fits = type->kind == TG_TYPE_INT || type->kind == TG_TYPE_SMALLINT ||
+                type->kind == TG_TYPE_TINYINT;
     if (!fits || call->args[date]->type->kind != TG_TYPE_DATE) {
         return tg_fn_type_error(call, days, "a whole number of days (INT) beside a DATE", err);
     }
     TG_TRY(tg_fn_coerce(ctx, call, days, tg_type_of(TG_TYPE_INT), err));
-    return done(ctx, call, call->args[date]->type, tg_arena_printf(ctx->arena, "tg_date_add($%zu, %s$%zu)", date + 1, sign == '-' ? "-" : "", days + 1));
+    return done(ctx, call, call->args[date]->type,
+                tg_arena_printf(ctx->arena, "tg_date_add($%zu, %s$%zu)", date + 1,
+                                sign == '-' ? "-" : "", days + 1));
 }
 
 /* time - time; a string yields to the other side. */
 static tg_code time_minus_time(tg_fn_context *ctx, tg_bexpr *call, tg_error *err)
 {
     const tg_type *left = call->args[0]->type, *right = call->args[1]->type;
-    bool both_dates = (left->kind == TG_TYPE_DATE || left->kind == TG_TYPE_STRING) && (right->kind == TG_TYPE_DATE || right->kind == TG_TYPE_STRING);
+    bool both_dates = (left->kind == TG_TYPE_DATE || left->kind == TG_TYPE_STRING) &&
+                      (right->kind == TG_TYPE_DATE || right->kind == TG_TYPE_STRING);
     if (both_dates) {
         for (size_t i = 0; i < 2; i++) {
             TG_TRY(tg_fn_coerce(ctx, call, i, tg_type_of(TG_TYPE_DATE), err));
@@ -103,7 +122,8 @@ static tg_code time_minus_time(tg_fn_context *ctx, tg_bexpr *call, tg_error *err
     }
     bool local = left->kind == TG_TYPE_TIMESTAMP_NTZ || right->kind == TG_TYPE_TIMESTAMP_NTZ;
     bool instant = left->kind == TG_TYPE_TIMESTAMP || right->kind == TG_TYPE_TIMESTAMP;
-    const tg_type *common = tg_type_of(local && !instant ? TG_TYPE_TIMESTAMP_NTZ : TG_TYPE_TIMESTAMP);
+    const tg_type *common =
+        tg_type_of(local && !instant ? TG_TYPE_TIMESTAMP_NTZ : TG_TYPE_TIMESTAMP);
     for (size_t i = 0; i < 2; i++) {
         TG_TRY(tg_fn_coerce(ctx, call, i, common, err));
     }
@@ -112,7 +132,8 @@ static tg_code time_minus_time(tg_fn_context *ctx, tg_bexpr *call, tg_error *err
 
 static tg_code interval_and_interval(tg_fn_context *ctx, tg_bexpr *call, char sign, tg_error *err)
 {
-    const tg_type *common = tg_sql_common_type(ctx->arena, call->args[0]->type, call->args[1]->type);
+    const tg_type *common =
+        tg_sql_common_type(ctx->arena, call->args[0]->type, call->args[1]->type);
     if (!common || (sign != '+' && sign != '-')) {
         return mismatch(ctx, call, err);
     }
@@ -120,7 +141,8 @@ static tg_code interval_and_interval(tg_fn_context *ctx, tg_bexpr *call, char si
 }
 
 /* interval * number, number * interval, interval / number */
-static tg_code scaled_interval(tg_fn_context *ctx, tg_bexpr *call, size_t interval, size_t number, char sign, tg_error *err)
+static tg_code scaled_interval(tg_fn_context *ctx, tg_bexpr *call, size_t interval, size_t number,
+                               char sign, tg_error *err)
 {
     TG_TRY(tg_fn_coerce_numeric(ctx, call, number, err));
     bool is_months = call->args[interval]->type->kind == TG_TYPE_INTERVAL_YM;
@@ -130,12 +152,14 @@ static tg_code scaled_interval(tg_fn_context *ctx, tg_bexpr *call, size_t interv
     bool is_whole = tg_type_is_integer(call->args[number]->type);
     const char *cast_to = is_whole ? "BIGINT" : "DOUBLE";
     const char *name = sign == '*' ? "mul" : "div";
-    const char *text = tg_arena_printf(ctx->arena, "CAST(tg_interval_%s(CAST($%zu AS BIGINT), CAST($%zu AS %s)) AS $T)", name,
-                                       interval + 1, number + 1, cast_to);
+    const char *text = tg_arena_printf(
+        ctx->arena, "CAST(tg_interval_%s(CAST($%zu AS BIGINT), CAST($%zu AS %s)) AS $T)", name,
+        interval + 1, number + 1, cast_to);
     return done(ctx, call, is_months ? year_to_month(ctx->arena) : day_to_second(ctx->arena), text);
 }
 
-tg_code tg_fn_resolve_datetime_arithmetic(tg_fn_context *ctx, tg_bexpr *call, char sign, bool *out_is_done, tg_error *err)
+tg_code tg_fn_resolve_datetime_arithmetic(tg_fn_context *ctx, tg_bexpr *call, char sign,
+                                          bool *out_is_done, tg_error *err)
 {
     const tg_type *left = call->args[0]->type, *right = call->args[1]->type;
     bool involved = is_time(left) || is_time(right) || is_interval(left) || is_interval(right);
@@ -151,19 +175,23 @@ tg_code tg_fn_resolve_datetime_arithmetic(tg_fn_context *ctx, tg_bexpr *call, ch
         if ((!left_is_interval && !is_interval(right)) || (!left_is_interval && sign == '/')) {
             return mismatch(ctx, call, err);
         }
-        return scaled_interval(ctx, call, left_is_interval ? 0 : 1, left_is_interval ? 1 : 0, sign, err);
+        return scaled_interval(ctx, call, left_is_interval ? 0 : 1, left_is_interval ? 1 : 0, sign,
+                               err);
     }
     if (sign == '%') {
         return mismatch(ctx, call, err);
     }
     if (is_interval(right)) {
-        return is_time(left) || left->kind == TG_TYPE_STRING ? time_and_interval(ctx, call, 0, 1, sign, err) : mismatch(ctx, call, err);
+        return is_time(left) || left->kind == TG_TYPE_STRING
+                   ? time_and_interval(ctx, call, 0, 1, sign, err)
+                   : mismatch(ctx, call, err);
     }
     if (is_interval(left)) {
         bool fits = sign == '+' && (is_time(right) || right->kind == TG_TYPE_STRING);
         return fits ? time_and_interval(ctx, call, 1, 0, sign, err) : mismatch(ctx, call, err);
     }
-    bool right_is_timelike = is_time(right) || right->kind == TG_TYPE_STRING, left_is_timelike = is_time(left) || left->kind == TG_TYPE_STRING;
+    bool right_is_timelike = is_time(right) || right->kind == TG_TYPE_STRING,
+         left_is_timelike = is_time(left) || left->kind == TG_TYPE_STRING;
     if (sign == '-' && left_is_timelike && right_is_timelike) {
         return time_minus_time(ctx, call, err);
     }
@@ -175,13 +203,14 @@ tg_code tg_fn_resolve_datetime_arithmetic(tg_fn_context *ctx, tg_bexpr *call, ch
                          : mismatch(ctx, call, err);
 }
 
-/* ---- units ---------------------------------------------------------------------------------------------------------------- */
+/* ---- units ----------------------------------------------------------------------------------- */
 
 /* Units of timestampadd and timestampdiff. */
 static const char *unit_name(tg_str text)
 {
-    static const char *const units[] = {"MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY",
-                                        "DAYOFYEAR",   "WEEK",        "MONTH",  "QUARTER", "YEAR"};
+    static const char *const units[] = {"MICROSECOND", "MILLISECOND", "SECOND",    "MINUTE",
+                                        "HOUR",        "DAY",         "DAYOFYEAR", "WEEK",
+                                        "MONTH",       "QUARTER",     "YEAR"};
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         if (tg_str_ieq(text, tg_str_from(units[i]))) {
             return strcmp(units[i], "DAYOFYEAR") == 0 ? "DAY" : units[i];
@@ -194,7 +223,9 @@ static tg_code require_unit(const tg_bexpr *call, const char **out_unit, tg_erro
 {
     tg_str text;
     if (!tg_fn_literal_string(call->args[0], &text) || !(*out_unit = unit_name(text))) {
-        return tg_fn_at(call->args[0]->span, err, TG_ERR(err, INVALID_PARAMETER_VALUE_DATETIME_UNIT, "`%s` needs a unit like DAY or MONTH", call->function->name));
+        return tg_fn_at(call->args[0]->span, err,
+                        TG_ERR(err, INVALID_PARAMETER_VALUE_DATETIME_UNIT,
+                               "`%s` needs a unit like DAY or MONTH", call->function->name));
     }
     return TG_OK;
 }
@@ -204,22 +235,29 @@ TG_FN_RESOLVER(date_add)
     if (call->arg_count == 2) {
         const tg_type *days = call->args[1]->type;
         TG_TRY(tg_fn_coerce(ctx, call, 0, tg_type_of(TG_TYPE_DATE), err));
-        if (days->kind == TG_TYPE_BIGINT || (tg_type_is_numeric(days) && !tg_type_is_integer(days))) {
+        if (days->kind == TG_TYPE_BIGINT ||
+            (tg_type_is_numeric(days) && !tg_type_is_integer(days))) {
             return tg_fn_type_error(call, 1, "INT", err);
         }
         TG_TRY(tg_fn_coerce(ctx, call, 1, tg_type_of(TG_TYPE_INT), err));
         bool is_sub = strcmp(call->function->name, "date_sub") == 0;
-        return done(ctx, call, tg_type_of(TG_TYPE_DATE), is_sub ? "tg_date_add($1, -$2)" : "tg_date_add($1, $2)");
+        return done(ctx, call, tg_type_of(TG_TYPE_DATE),
+                    is_sub ? "tg_date_add($1, -$2)" : "tg_date_add($1, $2)");
     }
     const char *unit;
     TG_TRY(require_unit(call, &unit, err));
     TG_TRY(tg_fn_coerce(ctx, call, 1, tg_type_of(TG_TYPE_BIGINT), err));
     bool is_local = call->args[2]->type->kind == TG_TYPE_TIMESTAMP_NTZ;
-    TG_TRY(tg_fn_coerce(ctx, call, 2, tg_type_of(is_local ? TG_TYPE_TIMESTAMP_NTZ : TG_TYPE_TIMESTAMP), err));
-    bool is_short = strstr(unit, "SECOND") || strcmp(unit, "MINUTE") == 0 || strcmp(unit, "HOUR") == 0;
-    const char *before = is_local ? "tg_timestamp_add(" : is_short ? "make_timestamptz(epoch_us(tg_timestamp_add(" : "$I(tg_timestamp_add(";
+    TG_TRY(tg_fn_coerce(ctx, call, 2,
+                        tg_type_of(is_local ? TG_TYPE_TIMESTAMP_NTZ : TG_TYPE_TIMESTAMP), err));
+    bool is_short =
+        strstr(unit, "SECOND") || strcmp(unit, "MINUTE") == 0 || strcmp(unit, "HOUR") == 0;
+    const char *before = is_local   ? "tg_timestamp_add("
+                         : is_short ? "make_timestamptz(epoch_us(tg_timestamp_add("
+                                    : "$I(tg_timestamp_add(";
     const char *after = is_local ? "$3)" : is_short ? "make_timestamp(epoch_us($3)))))" : "$L3))";
-    return done(ctx, call, call->args[2]->type, tg_arena_printf(ctx->arena, "%s'%s', $2, %s", before, unit, after));
+    return done(ctx, call, call->args[2]->type,
+                tg_arena_printf(ctx->arena, "%s'%s', $2, %s", before, unit, after));
 }
 
 static tg_code print_extra(tg_print_context *ctx, const tg_bexpr *call, tg_error *err)
@@ -244,7 +282,8 @@ TG_FN_RESOLVER(date_diff)
     for (size_t i = 1; i < 3; i++) {
         TG_TRY(tg_fn_coerce(ctx, call, i, tg_type_of(TG_TYPE_TIMESTAMP), err));
     }
-    return done(ctx, call, tg_type_of(TG_TYPE_BIGINT), tg_arena_printf(ctx->arena, "tg_timestamp_diff('%s', $L2, $L3)", unit));
+    return done(ctx, call, tg_type_of(TG_TYPE_BIGINT),
+                tg_arena_printf(ctx->arena, "tg_timestamp_diff('%s', $L2, $L3)", unit));
 }
 
 TG_FN_PRINTER(date_diff)
@@ -261,7 +300,8 @@ TG_FN_RESOLVER(months_between)
         TG_TRY(tg_fn_coerce(ctx, call, 2, tg_type_of(TG_TYPE_BOOLEAN), err));
     }
     return done(ctx, call, tg_type_of(TG_TYPE_DOUBLE),
-                call->arg_count == 3 ? "tg_months_between($L1, $L2, $3)" : "tg_months_between($L1, $L2, TRUE)");
+                call->arg_count == 3 ? "tg_months_between($L1, $L2, $3)"
+                                     : "tg_months_between($L1, $L2, TRUE)");
 }
 
 TG_FN_PRINTER(months_between)
@@ -269,7 +309,7 @@ TG_FN_PRINTER(months_between)
     return print_extra(ctx, call, err);
 }
 
-/* ---- truncation ------------------------------------------------------------------------------------------------------------- */
+/* ---- truncation ------------------------------------------------------------------------------ */
 
 /* The DuckDB unit of a Spark unit, NULL when Spark gives NULL. */
 static const char *trunc_unit(tg_str text, bool is_date)
@@ -277,10 +317,21 @@ static const char *trunc_unit(tg_str text, bool is_date)
     static const struct {
         const char *spark, *duckdb;
         bool for_date;
-    } units[] = {{"YEAR", "year", true},     {"YYYY", "year", true},     {"YY", "year", true},       {"QUARTER", "quarter", true},
-                 {"MONTH", "month", true},   {"MM", "month", true},      {"MON", "month", true},     {"WEEK", "week", true},
-                 {"DAY", "day", false},      {"DD", "day", false},       {"HOUR", "hour", false},    {"MINUTE", "minute", false},
-                 {"SECOND", "second", false}, {"MILLISECOND", "millisecond", false}, {"MICROSECOND", "microsecond", false}};
+    } units[] = {{"YEAR", "year", true},
+                 {"YYYY", "year", true},
+                 {"YY", "year", true},
+                 {"QUARTER", "quarter", true},
+                 {"MONTH", "month", true},
+                 {"MM", "month", true},
+                 {"MON", "month", true},
+                 {"WEEK", "week", true},
+                 {"DAY", "day", false},
+                 {"DD", "day", false},
+                 {"HOUR", "hour", false},
+                 {"MINUTE", "minute", false},
+                 {"SECOND", "second", false},
+                 {"MILLISECOND", "millisecond", false},
+                 {"MICROSECOND", "microsecond", false}};
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         if (tg_str_ieq(text, tg_str_from(units[i].spark)) && (!is_date || units[i].for_date)) {
             return units[i].duckdb;
@@ -290,7 +341,8 @@ static const char *trunc_unit(tg_str text, bool is_date)
 }
 
 /* index: the argument that is the unit. */
-static tg_code resolve_trunc(tg_fn_context *ctx, tg_bexpr *call, size_t index, bool is_date, tg_error *err)
+static tg_code resolve_trunc(tg_fn_context *ctx, tg_bexpr *call, size_t index, bool is_date,
+                             tg_error *err)
 {
     tg_str text;
     tg_value value;
@@ -301,8 +353,9 @@ static tg_code resolve_trunc(tg_fn_context *ctx, tg_bexpr *call, size_t index, b
     if (tg_fn_literal_string(call->args[index], &text)) {
         const char *unit = trunc_unit(text, is_date);
         if (unit) {
-            result = tg_arena_printf(ctx->arena, "%s(date_trunc('%s', %s)%s)", is_date ? "CAST" : "$I", unit, is_date ? "$1" : "$L2",
-                                     is_date ? " AS DATE" : "");
+            result =
+                tg_arena_printf(ctx->arena, "%s(date_trunc('%s', %s)%s)", is_date ? "CAST" : "$I",
+                                unit, is_date ? "$1" : "$L2", is_date ? " AS DATE" : "");
         }
     } else if (!tg_fn_literal(call->args[index], &value) || !value.is_null) {
         return tg_fn_unsupported(call, err, "with a unit that is not a constant");
@@ -332,7 +385,7 @@ TG_FN_PRINTER(date_trunc)
     return print_extra(ctx, call, err);
 }
 
-/* ---- fields ----------------------------------------------------------------------------------------------------------------- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 TG_FN_RESOLVER(local_int)
 {
@@ -349,25 +402,36 @@ TG_FN_RESOLVER(local_int)
 /* Names of a field, separated by blanks; how a time and an interval give it. */
 typedef struct extract_field {
     const char *names;
-    const char *from_date;     /* over $2, a DATE */
-    const char *from_local;    /* over $L2; NULL: by its date */
-    const char *from_interval; /* over $2, months or microseconds; NULL: intervals have no such field */
+    const char *from_date;  /* over $2, a DATE */
+    const char *from_local; /* over $L2; NULL: by its date */
+    const char
+        *from_interval; /* over $2, months or microseconds; NULL: intervals have no such field */
     tg_type_kind interval_kind, interval_result;
 } extract_field;
 
 static const extract_field extract_fields[] = {
-    {"YEAR Y YEARS YR YRS", "CAST(year($2) AS INTEGER)", NULL, "CAST(($2 // 12) AS INTEGER)", TG_TYPE_INTERVAL_YM, TG_TYPE_INT},
-    {"MONTH MON MONS MONTHS", "CAST(month($2) AS INTEGER)", NULL, "CAST(($2 % 12) AS TINYINT)", TG_TYPE_INTERVAL_YM, TG_TYPE_TINYINT},
-    {"DAY D DAYS", "CAST(day($2) AS INTEGER)", NULL, "CAST(($2 // 86400000000) AS INTEGER)", TG_TYPE_INTERVAL_DT, TG_TYPE_INT},
-    {"HOUR H HOURS HR HRS", NULL, "CAST(hour($L2) AS INTEGER)", "CAST((($2 // 3600000000) % 24) AS TINYINT)", TG_TYPE_INTERVAL_DT, TG_TYPE_TINYINT},
-    {"MINUTE M MIN MINS MINUTES", NULL, "CAST(minute($L2) AS INTEGER)", "CAST((($2 // 60000000) % 60) AS TINYINT)", TG_TYPE_INTERVAL_DT, TG_TYPE_TINYINT},
-    {"SECOND S SEC SECONDS SECS", NULL, "CAST((CAST(microsecond($L2) AS DECIMAL(18,0)) * CAST('0.000001' AS DECIMAL(6,6))) AS DECIMAL(8,6))",
-     "CAST((CAST(($2 % 60000000) AS DECIMAL(18,0)) * CAST('0.000001' AS DECIMAL(6,6))) AS DECIMAL(8,6))", TG_TYPE_INTERVAL_DT, TG_TYPE_DECIMAL},
+    {"YEAR Y YEARS YR YRS", "CAST(year($2) AS INTEGER)", NULL, "CAST(($2 // 12) AS INTEGER)",
+     TG_TYPE_INTERVAL_YM, TG_TYPE_INT},
+    {"MONTH MON MONS MONTHS", "CAST(month($2) AS INTEGER)", NULL, "CAST(($2 % 12) AS TINYINT)",
+     TG_TYPE_INTERVAL_YM, TG_TYPE_TINYINT},
+    {"DAY D DAYS", "CAST(day($2) AS INTEGER)", NULL, "CAST(($2 // 86400000000) AS INTEGER)",
+     TG_TYPE_INTERVAL_DT, TG_TYPE_INT},
+    {"HOUR H HOURS HR HRS", NULL, "CAST(hour($L2) AS INTEGER)",
+     "CAST((($2 // 3600000000) % 24) AS TINYINT)", TG_TYPE_INTERVAL_DT, TG_TYPE_TINYINT},
+    {"MINUTE M MIN MINS MINUTES", NULL, "CAST(minute($L2) AS INTEGER)",
+     "CAST((($2 // 60000000) % 60) AS TINYINT)", TG_TYPE_INTERVAL_DT, TG_TYPE_TINYINT},
+    {"SECOND S SEC SECONDS SECS", NULL,
+     "CAST((CAST(microsecond($L2) AS DECIMAL(18,0)) * CAST('0.000001' AS DECIMAL(6,6))) AS "
+     "DECIMAL(8,6))",
+     "CAST((CAST(($2 % 60000000) AS DECIMAL(18,0)) * CAST('0.000001' AS DECIMAL(6,6))) AS "
+     "DECIMAL(8,6))",
+     TG_TYPE_INTERVAL_DT, TG_TYPE_DECIMAL},
     {"QUARTER QTR", "CAST(quarter($2) AS INTEGER)", NULL, NULL, TG_TYPE_VOID, TG_TYPE_VOID},
     {"WEEK W WEEKS", "CAST(weekofyear($2) AS INTEGER)", NULL, NULL, TG_TYPE_VOID, TG_TYPE_VOID},
     {"YEAROFWEEK", "CAST(isoyear($2) AS INTEGER)", NULL, NULL, TG_TYPE_VOID, TG_TYPE_VOID},
     {"DAYOFWEEK DOW", "CAST(dayofweek($2) + 1 AS INTEGER)", NULL, NULL, TG_TYPE_VOID, TG_TYPE_VOID},
-    {"DAYOFWEEK_ISO DOW_ISO", "CAST(isodow($2) AS INTEGER)", NULL, NULL, TG_TYPE_VOID, TG_TYPE_VOID},
+    {"DAYOFWEEK_ISO DOW_ISO", "CAST(isodow($2) AS INTEGER)", NULL, NULL, TG_TYPE_VOID,
+     TG_TYPE_VOID},
     {"DOY", "CAST(dayofyear($2) AS INTEGER)", NULL, NULL, TG_TYPE_VOID, TG_TYPE_VOID},
 };
 
@@ -386,8 +450,8 @@ static bool has_word(const char *words, tg_str word)
 static tg_code unknown_field(tg_fn_context *ctx, const tg_bexpr *call, tg_error *err)
 {
     return tg_fn_at(call->args[0]->span, err,
-                    TG_ERR(err, INVALID_EXTRACT_FIELD, "`%s` does not know this field of %s", call->function->name,
-                           tg_type_ddl(ctx->arena, call->args[1]->type).ptr));
+                    TG_ERR(err, INVALID_EXTRACT_FIELD, "`%s` does not know this field of %s",
+                           call->function->name, tg_type_ddl(ctx->arena, call->args[1]->type).ptr));
 }
 
 TG_FN_RESOLVER(extract)
@@ -407,14 +471,16 @@ TG_FN_RESOLVER(extract)
     bool is_second = field->interval_result == TG_TYPE_DECIMAL;
     const tg_type *seconds = tg_type_decimal(ctx->arena, 8, 6);
     if (is_interval(source)) {
-        return done(ctx, call, is_second ? seconds : tg_type_of(field->interval_result), field->from_interval);
+        return done(ctx, call, is_second ? seconds : tg_type_of(field->interval_result),
+                    field->from_interval);
     }
     if (field->from_date) {
         TG_TRY(tg_fn_coerce(ctx, call, 1, tg_type_of(TG_TYPE_DATE), err));
     } else if (source->kind != TG_TYPE_TIMESTAMP_NTZ) {
         TG_TRY(tg_fn_coerce(ctx, call, 1, tg_type_of(TG_TYPE_TIMESTAMP), err));
     }
-    return done(ctx, call, is_second ? seconds : tg_type_of(TG_TYPE_INT), field->from_date ? field->from_date : field->from_local);
+    return done(ctx, call, is_second ? seconds : tg_type_of(TG_TYPE_INT),
+                field->from_date ? field->from_date : field->from_local);
 }
 
 TG_FN_PRINTER(extract)
@@ -422,7 +488,7 @@ TG_FN_PRINTER(extract)
     return print_extra(ctx, call, err);
 }
 
-/* ---- the clock ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the clock ------------------------------------------------------------------------------- */
 
 TG_FN_RESOLVER(now)
 {
@@ -438,7 +504,8 @@ TG_FN_RESOLVER(now)
     } else if (strcmp(name, "localtimestamp") == 0) {
         value = tg_value_int(tg_type_of(TG_TYPE_TIMESTAMP_NTZ), local);
     } else if (is_date) {
-        value = tg_value_int(tg_type_of(TG_TYPE_DATE), local / TG_US_PER_DAY - (local % TG_US_PER_DAY < 0));
+        value = tg_value_int(tg_type_of(TG_TYPE_DATE),
+                             local / TG_US_PER_DAY - (local % TG_US_PER_DAY < 0));
     } else {
         value = tg_value_int(tg_type_of(TG_TYPE_TIMESTAMP), ctx->now_us);
     }
@@ -446,7 +513,7 @@ TG_FN_RESOLVER(now)
     return TG_OK;
 }
 
-/* ---- intervals ------------------------------------------------------------------------------------------------------------------ */
+/* ---- intervals ------------------------------------------------------------------------------- */
 
 TG_FN_RESOLVER(interval)
 {
@@ -470,7 +537,8 @@ TG_FN_RESOLVER(interval)
     bool is_plural = name.len > 1 && (name.ptr[name.len - 1] | 0x20) == 's';
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         tg_str unit = tg_str_from(units[i].name);
-        if (!tg_str_ieq(name, unit) && !(is_plural && tg_str_ieq(tg_str_sub(name, 0, name.len - 1), unit))) {
+        if (!tg_str_ieq(name, unit) &&
+            !(is_plural && tg_str_ieq(tg_str_sub(name, 0, name.len - 1), unit))) {
             continue;
         }
         bool is_months = units[i].field <= TG_FIELD_MONTH;
@@ -479,7 +547,8 @@ TG_FN_RESOLVER(interval)
             return tg_fn_type_error(call, 0, "a whole number", err);
         }
         TG_TRY(tg_fn_coerce(ctx, call, 0, number, err));
-        call->args[1] = tg_bexpr_literal(ctx->arena, tg_value_int(number, units[i].unit), call->args[1]->span);
+        call->args[1] =
+            tg_bexpr_literal(ctx->arena, tg_value_int(number, units[i].unit), call->args[1]->span);
         call->type = tg_type_interval(ctx->arena, units[i].field, units[i].field);
         call->nullable = call->args[0]->nullable;
         return TG_OK;

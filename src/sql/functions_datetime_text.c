@@ -12,7 +12,8 @@ static bool is_try(const tg_bexpr *call)
 
 static tg_code done(tg_fn_context *ctx, tg_bexpr *call, tg_type_kind kind, const char *text)
 {
-    ctx->used_zone = ctx->used_zone || strstr(text, "$L") || strstr(text, "$I") || strstr(text, "$Z");
+    ctx->used_zone =
+        ctx->used_zone || strstr(text, "$L") || strstr(text, "$I") || strstr(text, "$Z");
     call->type = tg_type_of(kind);
     call->nullable = tg_fn_any_nullable(call) || is_try(call);
     call->extra = text;
@@ -25,7 +26,8 @@ static tg_code print_extra(tg_print_context *ctx, const tg_bexpr *call, tg_error
 }
 
 /* A constant pattern is checked here; others when the query runs. */
-static tg_code check_pattern(tg_fn_context *ctx, const tg_bexpr *arg, bool for_parsing, tg_error *err)
+static tg_code check_pattern(tg_fn_context *ctx, const tg_bexpr *arg, bool for_parsing,
+                             tg_error *err)
 {
     tg_str text;
     tg_datetime_pattern pattern;
@@ -35,12 +37,15 @@ static tg_code check_pattern(tg_fn_context *ctx, const tg_bexpr *arg, bool for_p
     }
     tg_pattern_verdict verdict = tg_datetime_pattern_compile(text, for_parsing, &pattern, &why);
     if (verdict == TG_PATTERN_INVALID) {
-        return tg_fn_at(arg->span, err, TG_ERR(err, INVALID_DATETIME_PATTERN, "the datetime pattern '%.*s' is not valid: %s", TG_SARG(text), why));
+        return tg_fn_at(arg->span, err,
+                        TG_ERR(err, INVALID_DATETIME_PATTERN,
+                               "the datetime pattern '%.*s' is not valid: %s", TG_SARG(text), why));
     }
     bool is_utc = tg_str_ieq(tg_zone_name(ctx->zone), TG_S("UTC"));
     if (verdict == TG_PATTERN_UNSUPPORTED || (pattern.needs_zone_name && !is_utc)) {
         return tg_fn_at(arg->span, err,
-                        TG_ERR(err, UNSUPPORTED_FEATURE, "the datetime pattern '%.*s' is not available: %s", TG_SARG(text),
+                        TG_ERR(err, UNSUPPORTED_FEATURE,
+                               "the datetime pattern '%.*s' is not available: %s", TG_SARG(text),
                                verdict == TG_PATTERN_OK ? "it names the zone" : why));
     }
     return TG_OK;
@@ -54,13 +59,14 @@ TG_FN_RESOLVER(date_format)
     return done(ctx, call, TG_TYPE_STRING, "$Z");
 }
 
-/* ---- parsing ---------------------------------------------------------------------------------------------------------- */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
 /* to_date(x), to_timestamp(x): a cast. */
 static tg_code resolve_as_cast(tg_fn_context *ctx, tg_bexpr *call, tg_type_kind kind, tg_error *err)
 {
     tg_cast_mode mode = is_try(call) ? TG_CAST_TRY : TG_CAST_ANSI;
-    TG_TRY(tg_sql_cast(ctx, call->args[0], tg_type_of(kind), mode, call->span, &call->args[0], err));
+    TG_TRY(
+        tg_sql_cast(ctx, call->args[0], tg_type_of(kind), mode, call->span, &call->args[0], err));
     TG_TRY(done(ctx, call, kind, "$1"));
     return TG_OK;
 }
@@ -68,14 +74,16 @@ static tg_code resolve_as_cast(tg_fn_context *ctx, tg_bexpr *call, tg_type_kind 
 static tg_code resolve_parse(tg_fn_context *ctx, tg_bexpr *call, tg_type_kind kind, tg_error *err)
 {
     tg_type_kind source = call->args[0]->type->kind;
-    if (call->arg_count == 1 || source == TG_TYPE_DATE || source == TG_TYPE_TIMESTAMP || source == TG_TYPE_TIMESTAMP_NTZ) {
+    if (call->arg_count == 1 || source == TG_TYPE_DATE || source == TG_TYPE_TIMESTAMP ||
+        source == TG_TYPE_TIMESTAMP_NTZ) {
         return resolve_as_cast(ctx, call, kind, err);
     }
     TG_TRY(tg_fn_coerce(ctx, call, 0, tg_type_of(TG_TYPE_STRING), err));
     TG_TRY(tg_fn_coerce(ctx, call, 1, tg_type_of(TG_TYPE_STRING), err));
     TG_TRY(check_pattern(ctx, call->args[1], true, err));
     const char *flag = is_try(call) ? "TRUE" : "FALSE";
-    const char *before = kind == TG_TYPE_DATE ? "tg_parse_date($1, $2" : "tg_parse_timestamp($1, $2, $Z";
+    const char *before =
+        kind == TG_TYPE_DATE ? "tg_parse_date($1, $2" : "tg_parse_timestamp($1, $2, $Z";
     return done(ctx, call, kind, tg_arena_printf(ctx->arena, "%s, %s)", before, flag));
 }
 
@@ -112,11 +120,14 @@ TG_FN_RESOLVER(unix_timestamp)
     }
     TG_TRY(tg_fn_coerce(ctx, call, 0, tg_type_of(TG_TYPE_STRING), err));
     if (call->arg_count == 1) {
-        return done(ctx, call, TG_TYPE_BIGINT, "tg_floor_div(epoch_us(tg_parse_timestamp($1, 'yyyy-MM-dd HH:mm:ss', $Z, FALSE)), 1000000)");
+        return done(ctx, call, TG_TYPE_BIGINT,
+                    "tg_floor_div(epoch_us(tg_parse_timestamp($1, 'yyyy-MM-dd HH:mm:ss', $Z, "
+                    "FALSE)), 1000000)");
     }
     TG_TRY(tg_fn_coerce(ctx, call, 1, tg_type_of(TG_TYPE_STRING), err));
     TG_TRY(check_pattern(ctx, call->args[1], true, err));
-    return done(ctx, call, TG_TYPE_BIGINT, "tg_floor_div(epoch_us(tg_parse_timestamp($1, $2, $Z, FALSE)), 1000000)");
+    return done(ctx, call, TG_TYPE_BIGINT,
+                "tg_floor_div(epoch_us(tg_parse_timestamp($1, $2, $Z, FALSE)), 1000000)");
 }
 
 TG_FN_PRINTER(unix_timestamp)
@@ -132,8 +143,10 @@ TG_FN_RESOLVER(from_unixtime)
         TG_TRY(check_pattern(ctx, call->args[1], false, err));
     }
     return done(ctx, call, TG_TYPE_STRING,
-                call->arg_count == 2 ? "tg_date_format(make_timestamptz($1 * CAST(1000000 AS BIGINT)), $2, $Z)"
-                                     : "tg_date_format(make_timestamptz($1 * CAST(1000000 AS BIGINT)), 'yyyy-MM-dd HH:mm:ss', $Z)");
+                call->arg_count == 2
+                    ? "tg_date_format(make_timestamptz($1 * CAST(1000000 AS BIGINT)), $2, $Z)"
+                    : "tg_date_format(make_timestamptz($1 * CAST(1000000 AS BIGINT)), 'yyyy-MM-dd "
+                      "HH:mm:ss', $Z)");
 }
 
 TG_FN_PRINTER(from_unixtime)
@@ -141,7 +154,7 @@ TG_FN_PRINTER(from_unixtime)
     return print_extra(ctx, call, err);
 }
 
-/* ---- from fields and numbers --------------------------------------------------------------------------------------------- */
+/* ---- from fields and numbers ----------------------------------------------------------------- */
 
 TG_FN_RESOLVER(make_timestamp)
 {
@@ -150,8 +163,9 @@ TG_FN_RESOLVER(make_timestamp)
     }
     TG_TRY(tg_fn_coerce(ctx, call, 5, tg_type_decimal(ctx->arena, 16, 6), err));
     bool is_local = tg_str_ends(tg_str_from(call->function->name), TG_S("_ntz"));
-    const char *text = tg_arena_printf(ctx->arena, "%stg_make_local($1, $2, $3, $4, $5, $6, %s)%s", is_local ? "" : "$I(",
-                                       is_try(call) ? "TRUE" : "FALSE", is_local ? "" : ")");
+    const char *text = tg_arena_printf(ctx->arena, "%stg_make_local($1, $2, $3, $4, $5, $6, %s)%s",
+                                       is_local ? "" : "$I(", is_try(call) ? "TRUE" : "FALSE",
+                                       is_local ? "" : ")");
     return done(ctx, call, is_local ? TG_TYPE_TIMESTAMP_NTZ : TG_TYPE_TIMESTAMP, text);
 }
 
@@ -164,7 +178,8 @@ TG_FN_RESOLVER(timestamp_seconds)
 {
     TG_TRY(tg_fn_coerce_numeric(ctx, call, 0, err));
     tg_bexpr *cast;
-    TG_TRY(tg_sql_cast(ctx, call->args[0], tg_type_of(TG_TYPE_TIMESTAMP), TG_CAST_IMPLICIT, call->span, &cast, err));
+    TG_TRY(tg_sql_cast(ctx, call->args[0], tg_type_of(TG_TYPE_TIMESTAMP), TG_CAST_IMPLICIT,
+                       call->span, &cast, err));
     call->args[0] = cast;
     return done(ctx, call, TG_TYPE_TIMESTAMP, "$1");
 }
@@ -182,7 +197,8 @@ TG_FN_RESOLVER(convert_timezone)
     }
     TG_TRY(tg_fn_coerce(ctx, call, last, tg_type_of(TG_TYPE_TIMESTAMP_NTZ), err));
     return done(ctx, call, TG_TYPE_TIMESTAMP_NTZ,
-                last == 1 ? "tg_zone_local(tg_zone_instant($2, $Z), $1)" : "tg_zone_local(tg_zone_instant($3, $1), $2)");
+                last == 1 ? "tg_zone_local(tg_zone_instant($2, $Z), $1)"
+                          : "tg_zone_local(tg_zone_instant($3, $1), $2)");
 }
 
 TG_FN_PRINTER(convert_timezone)

@@ -2,25 +2,32 @@
 /*
  * What the files of the function table share. Private to sql.
  *
- * Signatures (tg_function.signature) are read by tg_fn_resolve: words for the parameters, then ">" and the result.
- *   parameters  boolean int bigint float double decimal string binary date timestamp ntz   implicitly cast to that type
+ * Signatures (tg_function.signature) are read by tg_fn_resolve: words for the parameters, then ">"
+ * and the result.
+ *   parameters  boolean int bigint float double decimal string binary date timestamp ntz
+ *   implicitly cast to that type
  *               numeric (a string becomes DOUBLE), any, array, map, interval
- *               bytes (STRING or BINARY; others become STRING), same (all such arguments get their common type),
+ *               bytes (STRING or BINARY; others become STRING), same (all such arguments get their
+ *               common type),
  *               local (DATE stays, TIMESTAMP_NTZ stays, others become TIMESTAMP)
  *               A word with * stands for itself and all further arguments.
  *   result      a type word, $n (the type of argument n), elem (element of argument 1)
- *               With "!" never NULL, with "?" may be NULL though no argument is; else NULL when an argument is.
+ *               With "!" never NULL, with "?" may be NULL though no argument is; else NULL when an
+ *               argument is.
  *
- * Templates (tg_function.duckdb): $1..$9 arguments, $* all separated by commas, $+ all but the first, $T the DuckDB type of the
- * result, $Z the session zone as a string, $d "DISTINCT " of an aggregate, $s its ORDER BY, $n " IGNORE NULLS",
- * $o its FILTER and OVER. $L1 is argument 1, a TIMESTAMP, as local time (a DuckDB TIMESTAMP); $I(...) turns a local time into an instant.
+ * Templates (tg_function.duckdb): $1..$9 arguments, $* all separated by commas, $+ all but the
+ * first, $T the DuckDB type of the
+ * result, $Z the session zone as a string, $d "DISTINCT " of an aggregate, $s its ORDER BY, $n "
+ * IGNORE NULLS",
+ * $o its FILTER and OVER. $L1 is argument 1, a TIMESTAMP, as local time (a DuckDB TIMESTAMP);
+ * $I(...) turns a local time into an instant.
  */
 #ifndef TG_SQL_FUNCTIONS_INT_H
 #define TG_SQL_FUNCTIONS_INT_H
 
 #include "sql/sql_int.h"
 
-/* ---- errors ------------------------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 /* Puts the span on the error just made: return tg_fn_at(span, err, TG_ERR(err, CLASS, ...)). */
 tg_code tg_fn_at(tg_span span, tg_error *err, tg_code code);
@@ -28,11 +35,12 @@ tg_code tg_fn_at(tg_span span, tg_error *err, tg_code code);
 tg_code tg_fn_type_error(const tg_bexpr *call, size_t index, const char *wanted, tg_error *err);
 tg_code tg_fn_unsupported(const tg_bexpr *call, tg_error *err, const char *why);
 
-/* ---- resolving ---------------------------------------------------------------------------------------------------- */
+/* ---- resolving ------------------------------------------------------------------------------- */
 
 tg_code tg_fn_resolve(tg_fn_context *ctx, tg_bexpr *call, tg_error *err);
 /* Casts argument index implicitly; UNEXPECTED_INPUT_TYPE when Spark does not. */
-tg_code tg_fn_coerce(tg_fn_context *ctx, tg_bexpr *call, size_t index, const tg_type *to, tg_error *err);
+tg_code tg_fn_coerce(tg_fn_context *ctx, tg_bexpr *call, size_t index, const tg_type *to,
+                     tg_error *err);
 /* A number: a string becomes DOUBLE, NULL becomes DOUBLE. */
 tg_code tg_fn_coerce_numeric(tg_fn_context *ctx, tg_bexpr *call, size_t index, tg_error *err);
 /* Casts without a check: the caller knows that the cast exists. */
@@ -43,10 +51,13 @@ bool tg_fn_literal(const tg_bexpr *arg, tg_value *out);
 bool tg_fn_literal_string(const tg_bexpr *arg, tg_str *out);
 bool tg_fn_literal_int(const tg_bexpr *arg, int64_t *out);
 
-/* May the expression raise on some row (division, casts, overflow, indexes)? Errs on the side of yes. */
+/*
+ * May the expression raise on some row (division, casts, overflow, indexes)? Errs on the side of
+ * yes.
+ */
 bool tg_fn_may_raise(const tg_bexpr *expr);
 
-/* ---- types -------------------------------------------------------------------------------------------------------- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 /* common_type without the rule that strings yield. NULL: none. */
 const tg_type *tg_sql_tightest_type(tg_arena *arena, const tg_type *a, const tg_type *b);
@@ -61,7 +72,7 @@ bool tg_sql_can_cast_implicitly(const tg_type *from, const tg_type *to);
 /* Does the cast need the session zone? */
 bool tg_sql_cast_uses_zone(const tg_type *from, const tg_type *to);
 
-/* ---- printing ----------------------------------------------------------------------------------------------------- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 /* A lambda parameter that counts from 0: printed as (v - 1). A list on the C stack. */
 typedef struct tg_print_lambda {
@@ -70,28 +81,40 @@ typedef struct tg_print_lambda {
 } tg_print_lambda;
 
 /* Expands a template over args. */
-tg_code tg_print_template(tg_print_context *ctx, const char *text, const tg_bexpr *call, tg_error *err);
-/* Like tg_print_template, with text that is made on the spot (formatted into the context's arena). */
-tg_code tg_print_format(tg_print_context *ctx, const tg_bexpr *call, tg_error *err, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+tg_code tg_print_template(tg_print_context *ctx, const char *text, const tg_bexpr *call,
+                          tg_error *err);
+/*
+ * Like tg_print_template, with text that is made on the spot (formatted into the context's arena).
+ */
+tg_code tg_print_format(tg_print_context *ctx, const tg_bexpr *call, tg_error *err,
+                        const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* Any expression cast to a type. */
-tg_code tg_print_cast(tg_print_context *ctx, const tg_bexpr *expr, const tg_type *to, tg_cast_mode mode, tg_error *err);
-/* An unscaled HUGEINT (printed by the template) as DECIMAL(p,s): HUGEINT -> DECIMAL(38,0) -> times 10^-s, which only moves the point. */
-tg_code tg_print_unscaled(tg_print_context *ctx, const char *text, const tg_bexpr *call, const tg_type *decimal, tg_error *err);
+tg_code tg_print_cast(tg_print_context *ctx, const tg_bexpr *expr, const tg_type *to,
+                      tg_cast_mode mode, tg_error *err);
+/*
+ * An unscaled HUGEINT (printed by the template) as DECIMAL(p,s): HUGEINT -> DECIMAL(38,0) -> times
+ * 10^-s, which only moves the point.
+ */
+tg_code tg_print_unscaled(tg_print_context *ctx, const char *text, const tg_bexpr *call,
+                          const tg_type *decimal, tg_error *err);
 bool tg_print_is_utc(const tg_print_context *ctx);
 
 /*
- * Arithmetic with a date, timestamp or interval: sets type, casts and call->extra (a template that the printer takes).
+ * Arithmetic with a date, timestamp or interval: sets type, casts and call->extra (a template that
+ * the printer takes).
  * out_is_done false: neither side is one.
  */
-tg_code tg_fn_resolve_datetime_arithmetic(tg_fn_context *ctx, tg_bexpr *call, char sign, bool *out_is_done, tg_error *err);
+tg_code tg_fn_resolve_datetime_arithmetic(tg_fn_context *ctx, tg_bexpr *call, char sign,
+                                          bool *out_is_done, tg_error *err);
 
 tg_code tg_fn_resolve_decode_charset(tg_fn_context *ctx, tg_bexpr *call, tg_error *err);
 
-/* ---- resolvers and printers by family, named in functions.def ------------------------------------------------------- */
+/* ---- resolvers and printers by family, named in functions.def -------------------------------- */
 
-#define TG_FN_RESOLVER(name) tg_code tg_fn_resolve_##name(tg_fn_context *ctx, tg_bexpr *call, tg_error *err)
-#define TG_FN_PRINTER(name) tg_code tg_fn_print_##name(tg_print_context *ctx, const tg_bexpr *call, tg_error *err)
+#define TG_FN_RESOLVER(name) \
+    tg_code tg_fn_resolve_##name(tg_fn_context *ctx, tg_bexpr *call, tg_error *err)
+#define TG_FN_PRINTER(name) \
+    tg_code tg_fn_print_##name(tg_print_context *ctx, const tg_bexpr *call, tg_error *err)
 
 #define TG_FN_T(name, cls, min, max, signature, text, doc)
 #define TG_FN_V(name, volatility, min, max, signature, text, doc)
@@ -99,7 +122,7 @@ tg_code tg_fn_resolve_decode_charset(tg_fn_context *ctx, tg_bexpr *call, tg_erro
 #define TG_FN_R(name, cls, min, max, resolver, text, doc) TG_FN_RESOLVER(resolver);
 #define TG_FN_P(name, cls, min, max, signature, printer, doc) TG_FN_PRINTER(printer);
 #define TG_FN_RP(name, cls, min, max, resolver, printer, doc) \
-    TG_FN_RESOLVER(resolver);                                  \
+    TG_FN_RESOLVER(resolver);                                 \
     TG_FN_PRINTER(printer);
 #include "sql/functions.def"
 #undef TG_FN_T

@@ -2,8 +2,10 @@
 /*
  * Mathematics: rounding with its type rules, sign, hexadecimal; and casts written as functions.
  *
- * Rounding a decimal to fewer digits is DuckDB's cast (half away from zero). Doubles are rounded in their shortest decimal form,
- * as Spark does by BigDecimal (round(1.005D, 2) is 1.01), which DuckDB's round does not: a C function.
+ * Rounding a decimal to fewer digits is DuckDB's cast (half away from zero). Doubles are rounded in
+ * their shortest decimal form,
+ * as Spark does by BigDecimal (round(1.005D, 2) is 1.01), which DuckDB's round does not: a C
+ * function.
  */
 #include "sql/functions_int.h"
 
@@ -31,7 +33,8 @@ TG_FN_RESOLVER(zero)
 
 TG_FN_RESOLVER(nanvl)
 {
-    bool is_float = call->args[0]->type->kind == TG_TYPE_FLOAT && call->args[1]->type->kind == TG_TYPE_FLOAT;
+    bool is_float =
+        call->args[0]->type->kind == TG_TYPE_FLOAT && call->args[1]->type->kind == TG_TYPE_FLOAT;
     call->type = tg_type_of(is_float ? TG_TYPE_FLOAT : TG_TYPE_DOUBLE);
     TG_TRY(tg_fn_coerce(ctx, call, 0, call->type, err));
     TG_TRY(tg_fn_coerce(ctx, call, 1, call->type, err));
@@ -39,9 +42,12 @@ TG_FN_RESOLVER(nanvl)
     return TG_OK;
 }
 
-/* ---- rounding --------------------------------------------------------------------------------------------------------- */
+/* ---- rounding -------------------------------------------------------------------------------- */
 
-/* The number of decimals, which must be constant. NULL counts as 0 (the result is NULL by the argument itself). */
+/*
+ * The number of decimals, which must be constant. NULL counts as 0 (the result is NULL by the
+ * argument itself).
+ */
 static tg_code constant_scale(tg_fn_context *ctx, tg_bexpr *call, int64_t *out_scale, tg_error *err)
 {
     *out_scale = 0;
@@ -93,7 +99,8 @@ TG_FN_RESOLVER(round)
     TG_TRY(constant_scale(ctx, call, &scale, err));
     TG_TRY(tg_fn_coerce_numeric(ctx, call, 0, err));
     const tg_type *from = call->args[0]->type;
-    call->type = from->kind == TG_TYPE_DECIMAL ? rounded_decimal(ctx->arena, from, (int)scale) : from;
+    call->type =
+        from->kind == TG_TYPE_DECIMAL ? rounded_decimal(ctx->arena, from, (int)scale) : from;
     remember_scale(ctx, call, scale);
     return TG_OK;
 }
@@ -103,10 +110,11 @@ static tg_code print_null(tg_print_context *ctx, const tg_bexpr *call, tg_error 
     return tg_print_template(ctx, "CAST(NULL AS $T)", call, err);
 }
 
-static tg_code print_decimal_round(tg_print_context *ctx, const tg_bexpr *call, const char *mode, int scale, tg_error *err)
+static tg_code print_decimal_round(tg_print_context *ctx, const tg_bexpr *call, const char *mode,
+                                   int scale, tg_error *err)
 {
-    const char *text = tg_arena_printf(ctx->arena, "tg_decimal_round($1, %d, '%s', %d, %d)", scale, mode, call->type->precision,
-                                       call->type->scale);
+    const char *text = tg_arena_printf(ctx->arena, "tg_decimal_round($1, %d, '%s', %d, %d)", scale,
+                                       mode, call->type->precision, call->type->scale);
     return tg_print_unscaled(ctx, text, call, call->type, err);
 }
 
@@ -132,7 +140,9 @@ TG_FN_PRINTER(round)
         if (plan->scale >= 0) {
             return tg_print_template(ctx, "$1", call, err);
         }
-        return tg_print_format(ctx, call, err, "CAST(tg_round_long(CAST($1 AS BIGINT), %d, %s) AS $T)", plan->scale, flag);
+        return tg_print_format(ctx, call, err,
+                               "CAST(tg_round_long(CAST($1 AS BIGINT), %d, %s) AS $T)", plan->scale,
+                               flag);
     }
 }
 
@@ -150,7 +160,9 @@ TG_FN_RESOLVER(ceil)
         }
         call->type = rounded_decimal(ctx->arena, call->args[0]->type, (int)scale);
     } else if (from->kind == TG_TYPE_DECIMAL) {
-        call->type = from->scale == 0 ? from : tg_sql_decimal_bounded(ctx->arena, from->precision - from->scale + 1, 0);
+        call->type = from->scale == 0
+                         ? from
+                         : tg_sql_decimal_bounded(ctx->arena, from->precision - from->scale + 1, 0);
     } else {
         call->type = tg_type_of(TG_TYPE_BIGINT);
     }
@@ -172,10 +184,11 @@ TG_FN_PRINTER(ceil)
     if (tg_type_is_integer(from)) {
         return tg_print_template(ctx, "CAST($1 AS BIGINT)", call, err);
     }
-    return tg_print_format(ctx, call, err, "tg_%s_long(CAST($1 AS DOUBLE))", is_floor ? "floor" : "ceil");
+    return tg_print_format(ctx, call, err, "tg_%s_long(CAST($1 AS DOUBLE))",
+                           is_floor ? "floor" : "ceil");
 }
 
-/* ---- bits and bases ----------------------------------------------------------------------------------------------------- */
+/* ---- bits and bases -------------------------------------------------------------------------- */
 
 TG_FN_RESOLVER(bit_get)
 {
@@ -190,7 +203,8 @@ TG_FN_RESOLVER(bit_get)
 
 TG_FN_PRINTER(bit_get)
 {
-    return tg_print_format(ctx, call, err, "CAST(tg_bit_get(CAST($1 AS BIGINT), $2, %d) AS TINYINT)",
+    return tg_print_format(ctx, call, err,
+                           "CAST(tg_bit_get(CAST($1 AS BIGINT), $2, %d) AS TINYINT)",
                            tg_sql_integer_bits(call->args[0]->type));
 }
 
@@ -210,7 +224,7 @@ TG_FN_PRINTER(hex)
     return tg_print_template(ctx, "hex($1)", call, err);
 }
 
-/* ---- casts as functions --------------------------------------------------------------------------------------------------- */
+/* ---- casts as functions ---------------------------------------------------------------------- */
 
 static tg_code resolve_cast(tg_fn_context *ctx, tg_bexpr *call, const tg_type *to, tg_error *err)
 {

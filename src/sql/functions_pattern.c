@@ -2,12 +2,13 @@
 /*
  * LIKE, split and regular expressions.
  *
- * Patterns must be constants for regular expressions, because they are translated from Java's syntax before the query runs.
+ * Patterns must be constants for regular expressions, because they are translated from Java's
+ * syntax before the query runs.
  */
 #include "sql/functions_int.h"
 #include "sql/regex.h"
 
-/* ---- LIKE --------------------------------------------------------------------------------------------------------------- */
+/* ---- LIKE ------------------------------------------------------------------------------------ */
 
 static tg_code check_like_pattern(const tg_bexpr *call, tg_str pattern, char escape, tg_error *err)
 {
@@ -18,11 +19,15 @@ static tg_code check_like_pattern(const tg_bexpr *call, tg_str pattern, char esc
         }
         i++;
         if (i == pattern.len) {
-            return tg_fn_at(span, err, TG_ERR(err, INVALID_FORMAT_ESC_AT_THE_END, "the pattern ends with its escape character '%c'", escape));
+            return tg_fn_at(span, err,
+                            TG_ERR(err, INVALID_FORMAT_ESC_AT_THE_END,
+                                   "the pattern ends with its escape character '%c'", escape));
         }
         if (pattern.ptr[i] != '%' && pattern.ptr[i] != '_' && pattern.ptr[i] != escape) {
             return tg_fn_at(span, err,
-                            TG_ERR(err, INVALID_FORMAT_ESC_IN_THE_MIDDLE, "the pattern escapes '%c', which needs no escape", pattern.ptr[i]));
+                            TG_ERR(err, INVALID_FORMAT_ESC_IN_THE_MIDDLE,
+                                   "the pattern escapes '%c', which needs no escape",
+                                   pattern.ptr[i]));
         }
     }
     return TG_OK;
@@ -34,8 +39,10 @@ TG_FN_RESOLVER(like)
         TG_TRY(tg_fn_coerce(ctx, call, i, tg_type_of(TG_TYPE_STRING), err));
     }
     tg_str escape = TG_S("\\"), pattern;
-    if (call->arg_count == 3 && (!tg_fn_literal_string(call->args[2], &escape) || escape.len != 1)) {
-        return tg_fn_at(call->args[2]->span, err, TG_ERR(err, INVALID_ESC, "the escape of LIKE must be one character"));
+    if (call->arg_count == 3 &&
+        (!tg_fn_literal_string(call->args[2], &escape) || escape.len != 1)) {
+        return tg_fn_at(call->args[2]->span, err,
+                        TG_ERR(err, INVALID_ESC, "the escape of LIKE must be one character"));
     }
     if (tg_fn_literal_string(call->args[1], &pattern)) {
         TG_TRY(check_like_pattern(call, pattern, escape.ptr[0], err));
@@ -55,13 +62,16 @@ TG_FN_PRINTER(like)
     bool is_literal = tg_fn_literal_string(call->args[1], &pattern);
     const char *mark = escape.ptr[0] == '\'' ? "''" : tg_arena_strndup(ctx->arena, escape.ptr, 1);
     if (!is_literal || (ignores_case && (escape.ptr[0] >= 'A' && escape.ptr[0] <= 'z'))) {
-        TG_TRY(tg_print_template(ctx, ignores_case ? "tg_like(tg_lower($1), tg_lower($2), '" : "tg_like($1, $2, '", call, err));
+        TG_TRY(tg_print_template(
+            ctx, ignores_case ? "tg_like(tg_lower($1), tg_lower($2), '" : "tg_like($1, $2, '", call,
+            err));
         tg_buf_addf(ctx->out, "%s')", mark);
         return TG_OK;
     }
     /* Without an escape in it DuckDB turns prefixes into ranges, which skip row groups. */
     bool has_escape = pattern.len && memchr(pattern.ptr, escape.ptr[0], pattern.len);
-    TG_TRY(tg_print_template(ctx, ignores_case ? "(tg_lower($1) LIKE tg_lower($2)" : "($1 LIKE $2", call, err));
+    TG_TRY(tg_print_template(ctx, ignores_case ? "(tg_lower($1) LIKE tg_lower($2)" : "($1 LIKE $2",
+                             call, err));
     if (has_escape) {
         tg_buf_addf(ctx->out, " ESCAPE '%s'", mark);
     }
@@ -69,16 +79,21 @@ TG_FN_PRINTER(like)
     return TG_OK;
 }
 
-/* ---- regular expressions ------------------------------------------------------------------------------------------------- */
+/* ---- regular expressions --------------------------------------------------------------------- */
 
 static tg_code refuse_regex(const tg_bexpr *call, const char *why, tg_error *err)
 {
     return tg_fn_at(call->args[1]->span, err,
-                    TG_ERR(err, UNSUPPORTED_FEATURE, "`%s` cannot run this regular expression here: %s", call->function->name, why));
+                    TG_ERR(err, UNSUPPORTED_FEATURE,
+                           "`%s` cannot run this regular expression here: %s", call->function->name,
+                           why));
 }
 
-/* Text and pattern; the translated pattern goes to call->extra. A NULL pattern leaves extra NULL. */
-static tg_code resolve_regex(tg_fn_context *ctx, tg_bexpr *call, bool test_only, const tg_regex **out_regex, tg_error *err)
+/*
+ * Text and pattern; the translated pattern goes to call->extra. A NULL pattern leaves extra NULL.
+ */
+static tg_code resolve_regex(tg_fn_context *ctx, tg_bexpr *call, bool test_only,
+                             const tg_regex **out_regex, tg_error *err)
 {
     tg_str pattern;
     tg_value value;
@@ -104,7 +119,8 @@ static tg_code resolve_regex(tg_fn_context *ctx, tg_bexpr *call, bool test_only,
 
 static tg_code refuse_empty_match(const tg_bexpr *call, const tg_regex *regex, tg_error *err)
 {
-    return regex && regex->matches_empty ? refuse_regex(call, "it matches the empty text", err) : TG_OK;
+    return regex && regex->matches_empty ? refuse_regex(call, "it matches the empty text", err)
+                                         : TG_OK;
 }
 
 static void add_pattern(tg_print_context *ctx, const tg_regex *regex)
@@ -154,7 +170,8 @@ TG_FN_RESOLVER(regexp_extract)
     if (regex && (group < 0 || group > (int64_t)regex->group_count)) {
         return tg_fn_at(call->span, err,
                         TG_ERR(err, INVALID_PARAMETER_VALUE_REGEX_GROUP_INDEX,
-                               "the regular expression has %zu groups, there is no group %lld", regex->group_count, (long long)group));
+                               "the regular expression has %zu groups, there is no group %lld",
+                               regex->group_count, (long long)group));
     }
     const tg_type *text = tg_type_of(TG_TYPE_STRING);
     call->type = is_all ? tg_type_array(ctx->arena, text, false) : text;
@@ -193,7 +210,9 @@ TG_FN_PRINTER(regexp_count)
         return print_null(ctx, call, err);
     }
     bool is_count = call->type->kind == TG_TYPE_INT;
-    TG_TRY(tg_print_template(ctx, is_count ? "CAST(len(regexp_extract_all($1, " : "nullif(regexp_extract($1, ", call, err));
+    TG_TRY(tg_print_template(
+        ctx, is_count ? "CAST(len(regexp_extract_all($1, " : "nullif(regexp_extract($1, ", call,
+        err));
     add_pattern(ctx, call->extra);
     tg_buf_addz(ctx->out, is_count ? ")) AS INTEGER)" : "), '')");
     return TG_OK;
@@ -227,7 +246,8 @@ TG_FN_RESOLVER(regexp_replace)
     }
     replace_plan *plan = TG_NEW(ctx->arena, replace_plan);
     const char *refusal;
-    if (!tg_regex_translate_replacement(replacement, regex->group_count, ctx->arena, &plan->replacement, &refusal)) {
+    if (!tg_regex_translate_replacement(replacement, regex->group_count, ctx->arena,
+                                        &plan->replacement, &refusal)) {
         return refuse_regex(call, refusal, err);
     }
     plan->regex = regex;
@@ -249,7 +269,7 @@ TG_FN_PRINTER(regexp_replace)
     return TG_OK;
 }
 
-/* ---- split ---------------------------------------------------------------------------------------------------------------- */
+/* ---- split ----------------------------------------------------------------------------------- */
 
 TG_FN_RESOLVER(split)
 {
@@ -291,7 +311,8 @@ TG_FN_PRINTER(split)
     tg_print_duckdb_string(regex->is_plain ? regex->plain : regex->text, &separator);
     /* The separator holds no $ that a template would read: it is printed on its own. */
     if (limit <= 0) {
-        TG_TRY(tg_print_template(ctx, regex->is_plain ? "string_split($1, " : "string_split_regex($1, ", call, err));
+        TG_TRY(tg_print_template(
+            ctx, regex->is_plain ? "string_split($1, " : "string_split_regex($1, ", call, err));
         tg_buf_adds(ctx->out, tg_buf_str(&separator));
         tg_buf_addc(ctx->out, ')');
         return TG_OK;
@@ -302,7 +323,8 @@ TG_FN_PRINTER(split)
     tg_buf_addz(ctx->out, ", ");
     tg_buf_adds(ctx->out, tg_buf_str(&separator));
     tg_buf_addf(ctx->out,
-                ")], lambda tg_l: CASE WHEN len(tg_l) > %lld THEN list_append(tg_l[1:%lld], array_to_string(tg_l[%lld:], ",
+                ")], lambda tg_l: CASE WHEN len(tg_l) > %lld THEN list_append(tg_l[1:%lld], "
+                "array_to_string(tg_l[%lld:], ",
                 (long long)limit, (long long)(limit - 1), (long long)limit);
     tg_buf_adds(ctx->out, tg_buf_str(&separator));
     tg_buf_addz(ctx->out, ")) ELSE tg_l END)[1]");

@@ -2,7 +2,8 @@
 /*
  * Strings: what depends on the kinds of arguments (text, binary, array), and LIKE.
  *
- * Characters are code points in Spark, as in our C functions; DuckDB's reverse, left and right work on grapheme clusters or
+ * Characters are code points in Spark, as in our C functions; DuckDB's reverse, left and right work
+ * on grapheme clusters or
  * read negative lengths otherwise. Binary forms that DuckDB lacks are refused.
  */
 #include "sql/functions_int.h"
@@ -13,7 +14,8 @@ static tg_code refuse_binary(const tg_bexpr *call, tg_error *err)
 }
 
 /* Argument 0 is text or binary; binary is refused when text_only. */
-static tg_code coerce_bytes(tg_fn_context *ctx, tg_bexpr *call, size_t index, bool text_only, tg_error *err)
+static tg_code coerce_bytes(tg_fn_context *ctx, tg_bexpr *call, size_t index, bool text_only,
+                            tg_error *err)
 {
     if (call->args[index]->type->kind == TG_TYPE_BINARY) {
         return text_only ? refuse_binary(call, err) : TG_OK;
@@ -32,7 +34,9 @@ TG_FN_RESOLVER(bytes_int)
 TG_FN_PRINTER(length)
 {
     bool is_binary = call->args[0]->type->kind == TG_TYPE_BINARY;
-    return tg_print_template(ctx, is_binary ? "CAST(octet_length($1) AS INTEGER)" : "CAST(length($1) AS INTEGER)", call, err);
+    return tg_print_template(
+        ctx, is_binary ? "CAST(octet_length($1) AS INTEGER)" : "CAST(length($1) AS INTEGER)", call,
+        err);
 }
 
 TG_FN_PRINTER(octet_length)
@@ -65,8 +69,9 @@ TG_FN_RESOLVER(text_part)
 TG_FN_PRINTER(substring)
 {
     int64_t position, length = 0;
-    bool is_plain = tg_fn_literal_int(call->args[1], &position) && position > 0 &&
-                    (call->arg_count < 3 || (tg_fn_literal_int(call->args[2], &length) && length >= 0));
+    bool is_plain =
+        tg_fn_literal_int(call->args[1], &position) && position > 0 &&
+        (call->arg_count < 3 || (tg_fn_literal_int(call->args[2], &length) && length >= 0));
     return tg_print_template(ctx, is_plain ? "substr($*)" : "tg_substring($*)", call, err);
 }
 
@@ -88,7 +93,10 @@ TG_FN_RESOLVER(pad)
     return TG_OK;
 }
 
-/* btrim(text, characters), but trim(characters, text) and so on: Spark's order of arguments for FROM. */
+/*
+ * btrim(text, characters), but trim(characters, text) and so on: Spark's order of arguments for
+ * FROM.
+ */
 TG_FN_RESOLVER(trim)
 {
     return resolve_text(ctx, call, 2, err);
@@ -114,7 +122,8 @@ TG_FN_PRINTER(locate)
 
 TG_FN_PRINTER(replace)
 {
-    return tg_print_template(ctx, call->arg_count == 2 ? "replace($1, $2, '')" : "replace($1, $2, $3)", call, err);
+    return tg_print_template(
+        ctx, call->arg_count == 2 ? "replace($1, $2, '')" : "replace($1, $2, $3)", call, err);
 }
 
 TG_FN_RESOLVER(reverse)
@@ -129,7 +138,8 @@ TG_FN_RESOLVER(reverse)
 
 TG_FN_PRINTER(reverse)
 {
-    return tg_print_template(ctx, call->type->kind == TG_TYPE_ARRAY ? "list_reverse($1)" : "tg_reverse($1)", call, err);
+    return tg_print_template(
+        ctx, call->type->kind == TG_TYPE_ARRAY ? "list_reverse($1)" : "tg_reverse($1)", call, err);
 }
 
 TG_FN_RESOLVER(two_texts)
@@ -146,7 +156,7 @@ TG_FN_PRINTER(text_test)
     return tg_print_format(ctx, call, err, "%s($1, $2)", function);
 }
 
-/* ---- joining ------------------------------------------------------------------------------------------------------------ */
+/* ---- joining --------------------------------------------------------------------------------- */
 
 TG_FN_RESOLVER(concat)
 {
@@ -160,11 +170,14 @@ TG_FN_RESOLVER(concat)
         for (size_t i = 0; i < call->arg_count; i++) {
             if (call->args[i]->type->kind != TG_TYPE_ARRAY) {
                 return tg_fn_at(call->args[i]->span, err,
-                                TG_ERR(err, DATATYPE_MISMATCH_DATA_DIFF_TYPES, "arguments of `%s` must all be arrays, found %s",
-                                       call->function->name, tg_type_ddl(ctx->arena, call->args[i]->type).ptr));
+                                TG_ERR(err, DATATYPE_MISMATCH_DATA_DIFF_TYPES,
+                                       "arguments of `%s` must all be arrays, found %s",
+                                       call->function->name,
+                                       tg_type_ddl(ctx->arena, call->args[i]->type).ptr));
             }
         }
-        return tg_sql_unify(ctx, call->args, call->arg_count, call->span, "arguments of `concat`", &call->type, err);
+        return tg_sql_unify(ctx, call->args, call->arg_count, call->span, "arguments of `concat`",
+                            &call->type, err);
     }
     call->type = tg_type_of(all_binary ? TG_TYPE_BINARY : TG_TYPE_STRING);
     for (size_t i = 0; i < call->arg_count; i++) {
@@ -216,7 +229,8 @@ TG_FN_RESOLVER(concat_ws)
     const tg_type *text = tg_type_of(TG_TYPE_STRING);
     for (size_t i = 0; i < call->arg_count; i++) {
         bool is_array = i > 0 && is_string_array(call->args[i]->type);
-        TG_TRY(tg_fn_coerce(ctx, call, i, is_array ? tg_type_array(ctx->arena, text, true) : text, err));
+        TG_TRY(tg_fn_coerce(ctx, call, i, is_array ? tg_type_array(ctx->arena, text, true) : text,
+                            err));
     }
     call->type = text;
     call->nullable = call->args[0]->nullable;
@@ -230,7 +244,9 @@ TG_FN_PRINTER(concat_ws)
         any_array = any_array || is_string_array(call->args[i]->type);
     }
     if (!any_array) {
-        return tg_print_template(ctx, call->arg_count == 1 ? "CASE WHEN $1 IS NOT NULL THEN '' END" : "concat_ws($*)", call, err);
+        return tg_print_template(
+            ctx, call->arg_count == 1 ? "CASE WHEN $1 IS NOT NULL THEN '' END" : "concat_ws($*)",
+            call, err);
     }
     tg_buf_addz(ctx->out, "array_to_string(list_concat(CAST([] AS VARCHAR[])");
     for (size_t i = 1; i < call->arg_count; i++) {
@@ -260,7 +276,8 @@ TG_FN_PRINTER(elt)
         TG_TRY(tg_print_format(ctx, call, err, " WHEN $1 = %zu THEN ", i));
         TG_TRY(tg_print_expr(ctx, call->args[i], err));
     }
-    return tg_print_format(ctx, call, err, " WHEN tg_bad_index($1, %zu) THEN NULL END", call->arg_count - 1);
+    return tg_print_format(ctx, call, err, " WHEN tg_bad_index($1, %zu) THEN NULL END",
+                           call->arg_count - 1);
 }
 
 TG_FN_RESOLVER(format_number)
@@ -282,18 +299,21 @@ TG_FN_PRINTER(format_number)
 {
     tg_type_kind kind = call->args[0]->type->kind;
     bool is_floating = kind == TG_TYPE_FLOAT || kind == TG_TYPE_DOUBLE;
-    return tg_print_template(ctx, is_floating ? "tg_format_double(CAST($1 AS DOUBLE), $2)"
-                                              : "tg_format_decimal(CAST($1 AS VARCHAR), $2)", call, err);
+    return tg_print_template(ctx,
+                             is_floating ? "tg_format_double(CAST($1 AS DOUBLE), $2)"
+                                         : "tg_format_decimal(CAST($1 AS VARCHAR), $2)",
+                             call, err);
 }
 
-/* ---- character sets and hashes ---------------------------------------------------------------------------------------------- */
+/* ---- character sets and hashes --------------------------------------------------------------- */
 
 static tg_code require_utf8(const tg_bexpr *call, tg_error *err)
 {
     tg_str charset;
     bool is_utf8 = tg_fn_literal_string(call->args[1], &charset) &&
                    (tg_str_ieq(charset, TG_S("utf-8")) || tg_str_ieq(charset, TG_S("utf8")));
-    return is_utf8 ? TG_OK : tg_fn_unsupported(call, err, "for character sets other than 'UTF-8' yet");
+    return is_utf8 ? TG_OK
+                   : tg_fn_unsupported(call, err, "for character sets other than 'UTF-8' yet");
 }
 
 TG_FN_RESOLVER(encode_charset)
@@ -345,7 +365,8 @@ static tg_code resolve_hash(tg_fn_context *ctx, tg_bexpr *call, tg_type_kind res
         const tg_type *type = call->args[i]->type;
         if (holds_map(type)) {
             return tg_fn_at(call->args[i]->span, err,
-                            TG_ERR(err, DATATYPE_MISMATCH_HASH_MAP_TYPE, "`%s` does not take maps", call->function->name));
+                            TG_ERR(err, DATATYPE_MISMATCH_HASH_MAP_TYPE, "`%s` does not take maps",
+                                   call->function->name));
         }
         if (type->kind == TG_TYPE_VARIANT) {
             return tg_fn_type_error(call, i, "not a VARIANT", err);

@@ -2,9 +2,12 @@
 /*
  * Casts as DuckDB text.
  *
- * DuckDB's own casts are used where they agree with Spark for every value (widening numbers, decimals to decimals, booleans).
- * Parsing strings, printing doubles and times, and cutting doubles to integers goes through our C functions (tg_cast_...),
- * because Spark's parser, Java's number text and Spark's rounding differ from DuckDB's. Those take a last argument: TRUE gives
+ * DuckDB's own casts are used where they agree with Spark for every value (widening numbers,
+ * decimals to decimals, booleans).
+ * Parsing strings, printing doubles and times, and cutting doubles to integers goes through our C
+ * functions (tg_cast_...),
+ * because Spark's parser, Java's number text and Spark's rounding differ from DuckDB's. Those take
+ * a last argument: TRUE gives
  * NULL for what cannot be cast (try_cast), FALSE raises CAST_INVALID_INPUT or CAST_OVERFLOW.
  */
 #include "sql/functions_int.h"
@@ -26,27 +29,30 @@ static const char *try_flag(const cast_job *job)
 /* DuckDB's own cast of the template's value. */
 static tg_code native(const cast_job *job, const char *text)
 {
-    return tg_print_format(job->ctx, job->call, job->err, "%s(%s AS $T)", job->mode == TG_CAST_TRY ? "TRY_CAST" : "CAST", text);
+    return tg_print_format(job->ctx, job->call, job->err, "%s(%s AS $T)",
+                           job->mode == TG_CAST_TRY ? "TRY_CAST" : "CAST", text);
 }
 
 static tg_code unscaled(const cast_job *job, const char *function)
 {
-    const char *text = tg_arena_printf(job->ctx->arena, "%s($1, %d, %d, %s)", function, job->to->precision, job->to->scale,
-                                       try_flag(job));
+    const char *text = tg_arena_printf(job->ctx->arena, "%s($1, %d, %d, %s)", function,
+                                       job->to->precision, job->to->scale, try_flag(job));
     return tg_print_unscaled(job->ctx, text, job->call, job->to, job->err);
 }
 
-/* ---- to numbers ----------------------------------------------------------------------------------------------------- */
+/* ---- to numbers ------------------------------------------------------------------------------ */
 
 static tg_code to_integer(const cast_job *job)
 {
     int bits = tg_sql_integer_bits(job->to);
     switch (job->from->kind) {
     case TG_TYPE_STRING:
-        return tg_print_format(job->ctx, job->call, job->err, "CAST(tg_cast_long($1, %d, %s) AS $T)", bits, try_flag(job));
+        return tg_print_format(job->ctx, job->call, job->err,
+                               "CAST(tg_cast_long($1, %d, %s) AS $T)", bits, try_flag(job));
     case TG_TYPE_FLOAT:
     case TG_TYPE_DOUBLE:
-        return tg_print_format(job->ctx, job->call, job->err, "CAST(tg_double_long(CAST($1 AS DOUBLE), %d, %s) AS $T)", bits,
+        return tg_print_format(job->ctx, job->call, job->err,
+                               "CAST(tg_double_long(CAST($1 AS DOUBLE), %d, %s) AS $T)", bits,
                                try_flag(job));
     case TG_TYPE_DECIMAL:
         return native(job, job->from->scale == 0 ? "$1" : "trunc($1)");
@@ -55,8 +61,10 @@ static tg_code to_integer(const cast_job *job)
     case TG_TYPE_INTERVAL_YM:
         return native(job, job->from->to == TG_FIELD_MONTH ? "$1" : "($1 // 12)");
     case TG_TYPE_INTERVAL_DT: {
-        static const char *const unit_us[] = {[TG_FIELD_DAY] = "86400000000", [TG_FIELD_HOUR] = "3600000000",
-                                              [TG_FIELD_MINUTE] = "60000000", [TG_FIELD_SECOND] = "1000000"};
+        static const char *const unit_us[] = {[TG_FIELD_DAY] = "86400000000",
+                                              [TG_FIELD_HOUR] = "3600000000",
+                                              [TG_FIELD_MINUTE] = "60000000",
+                                              [TG_FIELD_SECOND] = "1000000"};
         return native(job, tg_arena_printf(job->ctx->arena, "($1 // %s)", unit_us[job->from->to]));
     }
     default:
@@ -71,14 +79,16 @@ static tg_code to_decimal(const cast_job *job)
         return unscaled(job, "tg_cast_decimal");
     case TG_TYPE_FLOAT:
     case TG_TYPE_DOUBLE: {
-        const char *text = tg_arena_printf(job->ctx->arena, "tg_double_decimal(CAST($1 AS DOUBLE), %d, %d, %s)",
-                                           job->to->precision, job->to->scale, try_flag(job));
+        const char *text =
+            tg_arena_printf(job->ctx->arena, "tg_double_decimal(CAST($1 AS DOUBLE), %d, %d, %s)",
+                            job->to->precision, job->to->scale, try_flag(job));
         return tg_print_unscaled(job->ctx, text, job->call, job->to, job->err);
     }
     case TG_TYPE_BOOLEAN:
         return native(job, "CAST($1 AS INTEGER)");
     case TG_TYPE_TIMESTAMP:
-        return native(job, "(CAST(epoch_us($1) AS DECIMAL(38,0)) * CAST('0.000001' AS DECIMAL(6,6)))");
+        return native(job,
+                      "(CAST(epoch_us($1) AS DECIMAL(38,0)) * CAST('0.000001' AS DECIMAL(6,6)))");
     default:
         return native(job, "$1");
     }
@@ -89,7 +99,8 @@ static tg_code to_floating(const cast_job *job)
     bool is_float = job->to->kind == TG_TYPE_FLOAT;
     switch (job->from->kind) {
     case TG_TYPE_STRING:
-        return tg_print_format(job->ctx, job->call, job->err, "tg_cast_%s($1, %s)", is_float ? "float" : "double", try_flag(job));
+        return tg_print_format(job->ctx, job->call, job->err, "tg_cast_%s($1, %s)",
+                               is_float ? "float" : "double", try_flag(job));
     case TG_TYPE_DECIMAL:
         /* Up to 15 digits DuckDB's division is exact enough to round once; beyond, by text. */
         return native(job, is_float || job->from->precision > 15 ? "CAST($1 AS VARCHAR)" : "$1");
@@ -106,18 +117,20 @@ static tg_code to_floating(const cast_job *job)
 static tg_code to_boolean(const cast_job *job)
 {
     if (job->from->kind == TG_TYPE_STRING) {
-        return tg_print_format(job->ctx, job->call, job->err, "tg_cast_boolean($1, %s)", try_flag(job));
+        return tg_print_format(job->ctx, job->call, job->err, "tg_cast_boolean($1, %s)",
+                               try_flag(job));
     }
     return tg_print_template(job->ctx, "($1 <> 0)", job->call, job->err);
 }
 
-/* ---- to times and intervals ------------------------------------------------------------------------------------------- */
+/* ---- to times and intervals ------------------------------------------------------------------ */
 
 static tg_code to_date(const cast_job *job)
 {
     switch (job->from->kind) {
     case TG_TYPE_STRING:
-        return tg_print_format(job->ctx, job->call, job->err, "tg_cast_date($1, %s)", try_flag(job));
+        return tg_print_format(job->ctx, job->call, job->err, "tg_cast_date($1, %s)",
+                               try_flag(job));
     case TG_TYPE_TIMESTAMP:
         return native(job, "$L1");
     default:
@@ -129,19 +142,24 @@ static tg_code to_timestamp(const cast_job *job)
 {
     switch (job->from->kind) {
     case TG_TYPE_STRING:
-        return tg_print_format(job->ctx, job->call, job->err, "tg_cast_timestamp($1, $Z, %s)", try_flag(job));
+        return tg_print_format(job->ctx, job->call, job->err, "tg_cast_timestamp($1, $Z, %s)",
+                               try_flag(job));
     case TG_TYPE_DATE:
         return tg_print_template(job->ctx, "$I(CAST($1 AS TIMESTAMP))", job->call, job->err);
     case TG_TYPE_TIMESTAMP_NTZ:
         return tg_print_template(job->ctx, "$I($1)", job->call, job->err);
     case TG_TYPE_FLOAT:
     case TG_TYPE_DOUBLE:
-        return tg_print_format(job->ctx, job->call, job->err, "make_timestamptz(tg_double_micros(CAST($1 AS DOUBLE), %s))",
+        return tg_print_format(job->ctx, job->call, job->err,
+                               "make_timestamptz(tg_double_micros(CAST($1 AS DOUBLE), %s))",
                                try_flag(job));
     case TG_TYPE_DECIMAL:
-        return tg_print_template(job->ctx, "make_timestamptz(tg_decimal_micros($1))", job->call, job->err);
+        return tg_print_template(job->ctx, "make_timestamptz(tg_decimal_micros($1))", job->call,
+                                 job->err);
     default:
-        return tg_print_template(job->ctx, "make_timestamptz(CAST($1 AS BIGINT) * CAST(1000000 AS BIGINT))", job->call, job->err);
+        return tg_print_template(job->ctx,
+                                 "make_timestamptz(CAST($1 AS BIGINT) * CAST(1000000 AS BIGINT))",
+                                 job->call, job->err);
     }
 }
 
@@ -149,7 +167,8 @@ static tg_code to_local(const cast_job *job)
 {
     switch (job->from->kind) {
     case TG_TYPE_STRING:
-        return tg_print_format(job->ctx, job->call, job->err, "tg_cast_local($1, %s)", try_flag(job));
+        return tg_print_format(job->ctx, job->call, job->err, "tg_cast_local($1, %s)",
+                               try_flag(job));
     case TG_TYPE_TIMESTAMP:
         return tg_print_template(job->ctx, "$L1", job->call, job->err);
     default:
@@ -159,24 +178,29 @@ static tg_code to_local(const cast_job *job)
 
 static tg_code to_interval(const cast_job *job)
 {
-    static const char *const units[] = {[TG_FIELD_YEAR] = "12",          [TG_FIELD_MONTH] = "1",
-                                        [TG_FIELD_DAY] = "86400000000",  [TG_FIELD_HOUR] = "3600000000",
-                                        [TG_FIELD_MINUTE] = "60000000",  [TG_FIELD_SECOND] = "1000000"};
+    static const char *const units[] = {
+        [TG_FIELD_YEAR] = "12",         [TG_FIELD_MONTH] = "1",
+        [TG_FIELD_DAY] = "86400000000", [TG_FIELD_HOUR] = "3600000000",
+        [TG_FIELD_MINUTE] = "60000000", [TG_FIELD_SECOND] = "1000000"};
     const char *unit = units[job->to->to];
     if (tg_type_is_integer(job->from)) {
-        return native(job, tg_arena_printf(job->ctx->arena, "(CAST($1 AS BIGINT) * CAST(%s AS BIGINT))", unit));
+        return native(job, tg_arena_printf(job->ctx->arena,
+                                           "(CAST($1 AS BIGINT) * CAST(%s AS BIGINT))", unit));
     }
     if (job->from->kind == job->to->kind) {
         /* Fields below the last one are cut off; seconds keep their fraction. */
-        bool is_cut = job->to->to != TG_FIELD_SECOND && job->to->to != TG_FIELD_MONTH && job->from->to > job->to->to;
-        return native(job, is_cut ? tg_arena_printf(job->ctx->arena, "($1 // %s * %s)", unit, unit) : "$1");
+        bool is_cut = job->to->to != TG_FIELD_SECOND && job->to->to != TG_FIELD_MONTH &&
+                      job->from->to > job->to->to;
+        return native(job, is_cut ? tg_arena_printf(job->ctx->arena, "($1 // %s * %s)", unit, unit)
+                                  : "$1");
     }
     return tg_fn_at(job->call->span, job->err,
-                    TG_ERR(job->err, UNSUPPORTED_FEATURE, "a cast of a %s to an interval is not available yet",
+                    TG_ERR(job->err, UNSUPPORTED_FEATURE,
+                           "a cast of a %s to an interval is not available yet",
                            tg_type_text(job->ctx->arena, job->from).ptr));
 }
 
-/* ---- nested types ------------------------------------------------------------------------------------------------------- */
+/* ---- nested types ---------------------------------------------------------------------------- */
 
 /* A lambda parameter of our own, with an id that no binder gives. */
 static tg_bexpr *new_variable(tg_print_context *ctx, const tg_type *type)
@@ -204,7 +228,8 @@ static const tg_type *entry_type(tg_arena *arena, const tg_type *map)
 {
     tg_field *fields = TG_NEW_ARRAY(arena, tg_field, 2);
     fields[0] = (tg_field){.name = TG_S("key"), .type = map->key};
-    fields[1] = (tg_field){.name = TG_S("value"), .type = map->element, .nullable = map->contains_null};
+    fields[1] =
+        (tg_field){.name = TG_S("value"), .type = map->element, .nullable = map->contains_null};
     return tg_type_struct(arena, fields, 2);
 }
 
@@ -274,9 +299,11 @@ static tg_code to_map(const cast_job *job)
     tg_buf_addz(out, "map_from_entries(list_transform(map_entries(");
     TG_TRY(tg_print_expr(job->ctx, job->call->args[0], job->err));
     tg_buf_addf(out, "), lambda v%u: struct_pack(\"key\" := ", entry->column_id);
-    TG_TRY(tg_print_cast(job->ctx, field_of(job->ctx, entry, 0), job->to->key, job->mode, job->err));
+    TG_TRY(
+        tg_print_cast(job->ctx, field_of(job->ctx, entry, 0), job->to->key, job->mode, job->err));
     tg_buf_addz(out, ", \"value\" := ");
-    TG_TRY(tg_print_cast(job->ctx, field_of(job->ctx, entry, 1), job->to->element, job->mode, job->err));
+    TG_TRY(tg_print_cast(job->ctx, field_of(job->ctx, entry, 1), job->to->element, job->mode,
+                         job->err));
     tg_buf_addz(out, ")))");
     return TG_OK;
 }
@@ -284,20 +311,22 @@ static tg_code to_map(const cast_job *job)
 static tg_code to_struct(const cast_job *job)
 {
     tg_buf *out = job->ctx->out;
-    TG_TRY(tg_print_template(job->ctx, "CASE WHEN $1 IS NOT NULL THEN struct_pack(", job->call, job->err));
+    TG_TRY(tg_print_template(job->ctx, "CASE WHEN $1 IS NOT NULL THEN struct_pack(", job->call,
+                             job->err));
     for (size_t i = 0; i < job->to->field_count; i++) {
         if (i) {
             tg_buf_addz(out, ", ");
         }
         tg_print_duckdb_ident(job->to->fields[i].name, out);
         tg_buf_addz(out, " := ");
-        TG_TRY(tg_print_cast(job->ctx, field_of(job->ctx, job->call->args[0], i), job->to->fields[i].type, job->mode, job->err));
+        TG_TRY(tg_print_cast(job->ctx, field_of(job->ctx, job->call->args[0], i),
+                             job->to->fields[i].type, job->mode, job->err));
     }
     tg_buf_addz(out, ") END");
     return TG_OK;
 }
 
-/* ---- to text ---------------------------------------------------------------------------------------------------------- */
+/* ---- to text --------------------------------------------------------------------------------- */
 
 static tg_code to_text(const cast_job *job)
 {
@@ -316,7 +345,8 @@ static tg_code to_text(const cast_job *job)
         return tg_print_template(job->ctx, "tg_local_text($1)", job->call, job->err);
     case TG_TYPE_INTERVAL_YM:
     case TG_TYPE_INTERVAL_DT:
-        return tg_print_format(job->ctx, job->call, job->err, "tg_interval_text(CAST($1 AS BIGINT), %d, %d)", (int)job->from->from,
+        return tg_print_format(job->ctx, job->call, job->err,
+                               "tg_interval_text(CAST($1 AS BIGINT), %d, %d)", (int)job->from->from,
                                (int)job->from->to);
     case TG_TYPE_ARRAY:
         return array_to_text(job);
@@ -326,8 +356,9 @@ static tg_code to_text(const cast_job *job)
         return struct_to_text(job);
     case TG_TYPE_DECIMAL:
         /* DuckDB writes .50 for a decimal without integer digits. */
-        return job->from->precision > job->from->scale ? native(job, "$1")
-                                                       : tg_print_template(job->ctx, "tg_decimal_text($1)", job->call, job->err);
+        return job->from->precision > job->from->scale
+                   ? native(job, "$1")
+                   : tg_print_template(job->ctx, "tg_decimal_text($1)", job->call, job->err);
     default:
         return native(job, "$1");
     }
@@ -368,11 +399,13 @@ static tg_code print_job(const cast_job *job)
     case TG_TYPE_STRUCT:
         return to_struct(job);
     default:
-        TG_FAIL(job->err, UNSUPPORTED_FEATURE, "a cast to %s is not available yet", tg_type_text(job->ctx->arena, job->to).ptr);
+        TG_FAIL(job->err, UNSUPPORTED_FEATURE, "a cast to %s is not available yet",
+                tg_type_text(job->ctx->arena, job->to).ptr);
     }
 }
 
-tg_code tg_print_cast(tg_print_context *ctx, const tg_bexpr *expr, const tg_type *to, tg_cast_mode mode, tg_error *err)
+tg_code tg_print_cast(tg_print_context *ctx, const tg_bexpr *expr, const tg_type *to,
+                      tg_cast_mode mode, tg_error *err)
 {
     if (tg_type_equal(expr->type, to)) {
         return tg_print_expr(ctx, expr, err);
@@ -387,8 +420,10 @@ tg_code tg_print_cast(tg_print_context *ctx, const tg_bexpr *expr, const tg_type
     }
     tg_bexpr *args = NULL;
     memcpy(&args, &expr, sizeof(args)); /* the node is only read */
-    tg_bexpr call = {.kind = TG_B_CAST, .type = to, .span = expr->span, .args = &args, .arg_count = 1};
-    cast_job job = {.ctx = ctx, .call = &call, .from = expr->type, .to = to, .mode = mode, .err = err};
+    tg_bexpr call = {
+        .kind = TG_B_CAST, .type = to, .span = expr->span, .args = &args, .arg_count = 1};
+    cast_job job = {
+        .ctx = ctx, .call = &call, .from = expr->type, .to = to, .mode = mode, .err = err};
     ctx->depth++;
     tg_code code = print_job(&job);
     ctx->depth--;

@@ -2,12 +2,14 @@
 /*
  * Bound expressions, types and literals as DuckDB SQL.
  *
- * Every expression is printed so that it can stand anywhere and has exactly the DuckDB type that belongs to its Spark type:
- * where DuckDB's function gives another type, the template casts. Operators are printed in parentheses.
+ * Every expression is printed so that it can stand anywhere and has exactly the DuckDB type that
+ * belongs to its Spark type:
+ * where DuckDB's function gives another type, the template casts. Operators are printed in
+ * parentheses.
  */
 #include "sql/functions_int.h"
 
-/* ---- identifiers, strings, types ------------------------------------------------------------------------------------ */
+/* ---- identifiers, strings, types ------------------------------------------------------------- */
 
 void tg_print_duckdb_ident(tg_str name, tg_buf *out)
 {
@@ -21,7 +23,9 @@ void tg_print_duckdb_ident(tg_str name, tg_buf *out)
     tg_buf_addc(out, '"');
 }
 
-/* A NUL would end the query text, so such strings are joined from pieces: ('a' || chr(0) || 'b'). */
+/*
+ * A NUL would end the query text, so such strings are joined from pieces: ('a' || chr(0) || 'b').
+ */
 void tg_print_duckdb_string(tg_str text, tg_buf *out)
 {
     bool has_nul = text.len && memchr(text.ptr, '\0', text.len);
@@ -48,7 +52,8 @@ static tg_code print_struct_type(const tg_type *type, tg_buf *out, tg_error *err
     for (size_t i = 0; i < type->field_count; i++) {
         for (size_t j = 0; j < i; j++) {
             if (tg_str_ieq(type->fields[i].name, type->fields[j].name)) {
-                TG_FAIL(err, UNSUPPORTED_FEATURE, "structs with two fields named %.*s are not available yet",
+                TG_FAIL(err, UNSUPPORTED_FEATURE,
+                        "structs with two fields named %.*s are not available yet",
                         TG_SARG(type->fields[i].name));
             }
         }
@@ -66,13 +71,20 @@ static tg_code print_struct_type(const tg_type *type, tg_buf *out, tg_error *err
 tg_code tg_print_duckdb_type(const tg_type *type, tg_buf *out, tg_error *err)
 {
     static const char *const names[TG_TYPE_KIND_COUNT_] = {
-        [TG_TYPE_VOID] = "\"NULL\"",          [TG_TYPE_BOOLEAN] = "BOOLEAN",
-        [TG_TYPE_TINYINT] = "TINYINT",        [TG_TYPE_SMALLINT] = "SMALLINT",
-        [TG_TYPE_INT] = "INTEGER",            [TG_TYPE_BIGINT] = "BIGINT",
-        [TG_TYPE_FLOAT] = "FLOAT",            [TG_TYPE_DOUBLE] = "DOUBLE",
-        [TG_TYPE_STRING] = "VARCHAR",         [TG_TYPE_BINARY] = "BLOB",
-        [TG_TYPE_DATE] = "DATE",              [TG_TYPE_TIMESTAMP] = "TIMESTAMP WITH TIME ZONE",
-        [TG_TYPE_TIMESTAMP_NTZ] = "TIMESTAMP", [TG_TYPE_INTERVAL_YM] = "INTEGER",
+        [TG_TYPE_VOID] = "\"NULL\"",
+        [TG_TYPE_BOOLEAN] = "BOOLEAN",
+        [TG_TYPE_TINYINT] = "TINYINT",
+        [TG_TYPE_SMALLINT] = "SMALLINT",
+        [TG_TYPE_INT] = "INTEGER",
+        [TG_TYPE_BIGINT] = "BIGINT",
+        [TG_TYPE_FLOAT] = "FLOAT",
+        [TG_TYPE_DOUBLE] = "DOUBLE",
+        [TG_TYPE_STRING] = "VARCHAR",
+        [TG_TYPE_BINARY] = "BLOB",
+        [TG_TYPE_DATE] = "DATE",
+        [TG_TYPE_TIMESTAMP] = "TIMESTAMP WITH TIME ZONE",
+        [TG_TYPE_TIMESTAMP_NTZ] = "TIMESTAMP",
+        [TG_TYPE_INTERVAL_YM] = "INTEGER",
         [TG_TYPE_INTERVAL_DT] = "BIGINT",
     };
     switch (type->kind) {
@@ -101,7 +113,7 @@ tg_code tg_print_duckdb_type(const tg_type *type, tg_buf *out, tg_error *err)
     }
 }
 
-/* ---- literals ------------------------------------------------------------------------------------------------------- */
+/* ---- literals -------------------------------------------------------------------------------- */
 
 /* Years that DuckDB and we write alike. */
 static bool is_plain_year(int64_t days)
@@ -126,24 +138,33 @@ static void print_timestamp(int64_t us, bool is_instant, tg_buf *out)
 {
     int64_t days = us / TG_US_PER_DAY - (us % TG_US_PER_DAY < 0);
     if (!is_plain_year(days)) {
-        tg_buf_addf(out, "make_timestamp%s(CAST('%lld' AS BIGINT))", is_instant ? "tz" : "", (long long)us);
+        tg_buf_addf(out, "make_timestamp%s(CAST('%lld' AS BIGINT))", is_instant ? "tz" : "",
+                    (long long)us);
         return;
     }
     tg_civil civil;
     tg_civil_from_us(us, &civil);
-    tg_buf_addf(out, "TIMESTAMP%s '%04d-%02d-%02d %02d:%02d:%02d.%06d%s'", is_instant ? "TZ" : "", (int)civil.year, civil.month,
-                civil.day, civil.hour, civil.minute, civil.second, civil.microsecond, is_instant ? "+00" : "");
+    tg_buf_addf(out, "TIMESTAMP%s '%04d-%02d-%02d %02d:%02d:%02d.%06d%s'", is_instant ? "TZ" : "",
+                (int)civil.year, civil.month, civil.day, civil.hour, civil.minute, civil.second,
+                civil.microsecond, is_instant ? "+00" : "");
 }
 
 static void print_integer(int64_t value, const tg_type *type, tg_buf *out)
 {
     /* A bare 5 adapts to its neighbours in DuckDB, so all but INT are pinned down. */
     if (type->kind == TG_TYPE_INT || type->kind == TG_TYPE_INTERVAL_YM) {
-        tg_buf_addf(out, value == INT32_MIN ? "CAST(%lld AS INTEGER)" : value < 0 ? "(%lld)" : "%lld", (long long)value);
+        tg_buf_addf(out,
+                    value == INT32_MIN ? "CAST(%lld AS INTEGER)"
+                    : value < 0        ? "(%lld)"
+                                       : "%lld",
+                    (long long)value);
         return;
     }
-    const char *name = type->kind == TG_TYPE_TINYINT ? "TINYINT" : type->kind == TG_TYPE_SMALLINT ? "SMALLINT" : "BIGINT";
-    tg_buf_addf(out, value == INT64_MIN ? "CAST('%lld' AS %s)" : "CAST(%lld AS %s)", (long long)value, name);
+    const char *name = type->kind == TG_TYPE_TINYINT    ? "TINYINT"
+                       : type->kind == TG_TYPE_SMALLINT ? "SMALLINT"
+                                                        : "BIGINT";
+    tg_buf_addf(out, value == INT64_MIN ? "CAST('%lld' AS %s)" : "CAST(%lld AS %s)",
+                (long long)value, name);
 }
 
 static void print_binary(tg_str bytes, tg_buf *out)
@@ -175,11 +196,13 @@ tg_code tg_print_duckdb_literal(tg_value value, tg_buf *out, tg_error *err)
     case TG_TYPE_FLOAT:
     case TG_TYPE_DOUBLE: {
         bool is_float = value.type->kind == TG_TYPE_FLOAT;
-        tg_buf_addf(out, "CAST('%s' AS %s)", tg_double_text(scratch, value.as.f64, is_float).ptr, is_float ? "FLOAT" : "DOUBLE");
+        tg_buf_addf(out, "CAST('%s' AS %s)", tg_double_text(scratch, value.as.f64, is_float).ptr,
+                    is_float ? "FLOAT" : "DOUBLE");
         return TG_OK;
     }
     case TG_TYPE_DECIMAL:
-        tg_buf_addf(out, "CAST('%s' AS DECIMAL(%d,%d))", tg_decimal_text(scratch, value.as.decimal, value.type->scale).ptr,
+        tg_buf_addf(out, "CAST('%s' AS DECIMAL(%d,%d))",
+                    tg_decimal_text(scratch, value.as.decimal, value.type->scale).ptr,
                     value.type->precision, value.type->scale);
         return TG_OK;
     case TG_TYPE_STRING:
@@ -201,13 +224,13 @@ tg_code tg_print_duckdb_literal(tg_value value, tg_buf *out, tg_error *err)
     }
 }
 
-/* ---- templates ------------------------------------------------------------------------------------------------------ */
+/* ---- templates ------------------------------------------------------------------------------- */
 
 bool tg_print_is_utc(const tg_print_context *ctx)
 {
     tg_str zone = ctx->options->zone;
-    return tg_str_ieq(zone, TG_S("UTC")) || tg_str_ieq(zone, TG_S("Z")) || tg_str_eq(zone, TG_S("Etc/UTC")) ||
-           tg_str_eq(zone, TG_S("+00:00"));
+    return tg_str_ieq(zone, TG_S("UTC")) || tg_str_ieq(zone, TG_S("Z")) ||
+           tg_str_eq(zone, TG_S("Etc/UTC")) || tg_str_eq(zone, TG_S("+00:00"));
 }
 
 static tg_code print_args(tg_print_context *ctx, const tg_bexpr *call, size_t first, tg_error *err)
@@ -226,12 +249,14 @@ static tg_code print_sort(tg_print_context *ctx, const tg_bsort *items, size_t c
     for (size_t i = 0; i < count; i++) {
         tg_buf_addz(ctx->out, i ? ", " : "ORDER BY ");
         TG_TRY(tg_print_expr(ctx, items[i].expr, err));
-        tg_buf_addf(ctx->out, " %s NULLS %s", items[i].descending ? "DESC" : "ASC", items[i].nulls_first ? "FIRST" : "LAST");
+        tg_buf_addf(ctx->out, " %s NULLS %s", items[i].descending ? "DESC" : "ASC",
+                    items[i].nulls_first ? "FIRST" : "LAST");
     }
     return TG_OK;
 }
 
-static tg_code print_bound(tg_print_context *ctx, tg_frame_bound_kind kind, const tg_bexpr *offset, tg_error *err)
+static tg_code print_bound(tg_print_context *ctx, tg_frame_bound_kind kind, const tg_bexpr *offset,
+                           tg_error *err)
 {
     static const char *const words[] = {[TG_BOUND_UNBOUNDED_PRECEDING] = "UNBOUNDED PRECEDING",
                                         [TG_BOUND_PRECEDING] = " PRECEDING",
@@ -267,7 +292,8 @@ static tg_code print_over(tg_print_context *ctx, const tg_bexpr *call, tg_error 
         TG_TRY(print_sort(ctx, window->order_by, window->order_count, err));
     }
     if (window->frame != TG_FRAME_NONE) {
-        tg_buf_addz(ctx->out, window->frame == TG_FRAME_ROWS ? " ROWS BETWEEN " : " RANGE BETWEEN ");
+        tg_buf_addz(ctx->out,
+                    window->frame == TG_FRAME_ROWS ? " ROWS BETWEEN " : " RANGE BETWEEN ");
         TG_TRY(print_bound(ctx, window->start, window->start_offset, err));
         tg_buf_addz(ctx->out, " AND ");
         TG_TRY(print_bound(ctx, window->end, window->end_offset, err));
@@ -313,7 +339,8 @@ static size_t matching_paren(const char *text)
 }
 
 /* $I(local): a local time as instant. *text stands at the parenthesis and is moved behind it. */
-static tg_code print_instant(tg_print_context *ctx, const char **text, const tg_bexpr *call, tg_error *err)
+static tg_code print_instant(tg_print_context *ctx, const char **text, const tg_bexpr *call,
+                             tg_error *err)
 {
     size_t end = matching_paren(*text);
     const char *inner = tg_arena_strndup(ctx->arena, *text + 1, end - 2);
@@ -331,7 +358,8 @@ static tg_code print_instant(tg_print_context *ctx, const char **text, const tg_
     return TG_OK;
 }
 
-static tg_code print_mark(tg_print_context *ctx, const char **text, const tg_bexpr *call, tg_error *err)
+static tg_code print_mark(tg_print_context *ctx, const char **text, const tg_bexpr *call,
+                          tg_error *err)
 {
     char mark = *(*text)++;
     switch (mark) {
@@ -367,7 +395,8 @@ static tg_code print_mark(tg_print_context *ctx, const char **text, const tg_bex
     }
 }
 
-tg_code tg_print_template(tg_print_context *ctx, const char *text, const tg_bexpr *call, tg_error *err)
+tg_code tg_print_template(tg_print_context *ctx, const char *text, const tg_bexpr *call,
+                          tg_error *err)
 {
     while (*text) {
         if (*text != '$') {
@@ -380,7 +409,8 @@ tg_code tg_print_template(tg_print_context *ctx, const char *text, const tg_bexp
     return TG_OK;
 }
 
-tg_code tg_print_format(tg_print_context *ctx, const tg_bexpr *call, tg_error *err, const char *format, ...)
+tg_code tg_print_format(tg_print_context *ctx, const tg_bexpr *call, tg_error *err,
+                        const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -389,7 +419,8 @@ tg_code tg_print_format(tg_print_context *ctx, const tg_bexpr *call, tg_error *e
     return tg_print_template(ctx, text, call, err);
 }
 
-tg_code tg_print_unscaled(tg_print_context *ctx, const char *text, const tg_bexpr *call, const tg_type *decimal, tg_error *err)
+tg_code tg_print_unscaled(tg_print_context *ctx, const char *text, const tg_bexpr *call,
+                          const tg_type *decimal, tg_error *err)
 {
     int scale = decimal->scale;
     tg_buf_addz(ctx->out, "CAST(CAST(");
@@ -402,7 +433,7 @@ tg_code tg_print_unscaled(tg_print_context *ctx, const char *text, const tg_bexp
     return TG_OK;
 }
 
-/* ---- expressions ------------------------------------------------------------------------------------------------------ */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 /* DuckDB folds calls over a constant NULL to an untyped NULL: those are cast to keep their type. */
 static bool has_null_literal(const tg_bexpr *expr)
@@ -514,11 +545,15 @@ tg_code tg_print_expr(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err
 {
     if (ctx->depth >= TG_LIMIT_EXPRESSION_DEPTH) {
         return tg_fn_at(expr->span, err,
-                        TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED, "expression is nested too deeply (limit %d)", TG_LIMIT_EXPRESSION_DEPTH));
+                        TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED,
+                               "expression is nested too deeply (limit %d)",
+                               TG_LIMIT_EXPRESSION_DEPTH));
     }
     /* Templates that name an argument twice double the text at each level. */
     if (ctx->out->len > TG_LIMIT_STATEMENT_BYTES) {
-        return tg_fn_at(expr->span, err, TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED, "the query becomes too large for the engine"));
+        return tg_fn_at(
+            expr->span, err,
+            TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED, "the query becomes too large for the engine"));
     }
     ctx->depth++;
     tg_code code = print_node(ctx, expr, err);

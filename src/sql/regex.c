@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Java regular expressions as RE2 text: a recursive descent over the pattern that copies, translates or refuses.
+ * Java regular expressions as RE2 text: a recursive descent over the pattern that copies,
+ * translates or refuses.
  *
  * Source: the documentation of java.util.regex.Pattern (Java 17) and RE2's syntax page.
  */
@@ -48,7 +49,7 @@ static void put_literal(translator *t, char c)
     tg_buf_addc(&t->plain, c);
 }
 
-/* ---- escapes ----------------------------------------------------------------------------------------------------------- */
+/* ---- escapes --------------------------------------------------------------------------------- */
 
 static bool hex_escape(translator *t, size_t digits)
 {
@@ -68,8 +69,9 @@ static bool property(translator *t, bool negated, bool in_class)
 {
     static const struct {
         const char *java, *posix;
-    } classes[] = {{"Alpha", "alpha"}, {"Digit", "digit"}, {"Alnum", "alnum"}, {"Upper", "upper"},
-                   {"Lower", "lower"}, {"Punct", "punct"}, {"Space", "space"}, {"XDigit", "xdigit"}};
+    } classes[] = {{"Alpha", "alpha"}, {"Digit", "digit"},  {"Alnum", "alnum"},
+                   {"Upper", "upper"}, {"Lower", "lower"},  {"Punct", "punct"},
+                   {"Space", "space"}, {"XDigit", "xdigit"}};
     size_t start = t->at + 1, end = start;
     if (peek(t, 0) != '{') {
         return refuse(t, "\\p needs a name in braces");
@@ -81,11 +83,13 @@ static bool property(translator *t, bool negated, bool in_class)
     t->at = end + 1;
     for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
         if (tg_str_eq(name, tg_str_from(classes[i].java))) {
-            tg_buf_addf(&t->out, in_class ? "[:%s%s:]" : "[[:%s%s:]]", negated ? "^" : "", classes[i].posix);
+            tg_buf_addf(&t->out, in_class ? "[:%s%s:]" : "[[:%s%s:]]", negated ? "^" : "",
+                        classes[i].posix);
             return true;
         }
     }
-    bool is_category = (name.len == 1 || name.len == 2) && strchr("LMNPSZC", name.ptr[0]) && (name.len == 1 || islower((unsigned char)name.ptr[1]));
+    bool is_category = (name.len == 1 || name.len == 2) && strchr("LMNPSZC", name.ptr[0]) &&
+                       (name.len == 1 || islower((unsigned char)name.ptr[1]));
     if (!is_category) {
         return refuse(t, "it uses a character property");
     }
@@ -110,7 +114,9 @@ static bool white_space(translator *t, bool negated, bool in_class)
     if (in_class && negated) {
         return refuse(t, "it uses \\S in a character class");
     }
-    tg_buf_addz(&t->out, in_class ? " \\t\\n\\v\\f\\r" : negated ? "[^ \\t\\n\\v\\f\\r]" : "[ \\t\\n\\v\\f\\r]");
+    tg_buf_addz(&t->out, in_class  ? " \\t\\n\\v\\f\\r"
+                         : negated ? "[^ \\t\\n\\v\\f\\r]"
+                                   : "[ \\t\\n\\v\\f\\r]");
     return true;
 }
 
@@ -163,11 +169,12 @@ static bool escape(translator *t, bool in_class, bool *has_width)
         tg_buf_addf(&t->out, "\\%c", c);
         return in_class ? refuse(t, "it uses a boundary in a character class") : true;
     default:
-        return refuse(t, isdigit(c) ? "it uses a back reference" : "it uses an escape that the engine does not know");
+        return refuse(t, isdigit(c) ? "it uses a back reference"
+                                    : "it uses an escape that the engine does not know");
     }
 }
 
-/* ---- character classes --------------------------------------------------------------------------------------------------- */
+/* ---- character classes ----------------------------------------------------------------------- */
 
 static bool char_class(translator *t)
 {
@@ -208,7 +215,7 @@ static bool char_class(translator *t)
     return true;
 }
 
-/* ---- groups -------------------------------------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static bool alternation(translator *t, bool *matches_empty);
 
@@ -295,7 +302,7 @@ static bool group(translator *t, bool *matches_empty)
     return true;
 }
 
-/* ---- atoms and quantifiers ------------------------------------------------------------------------------------------------ */
+/* ---- atoms and quantifiers ------------------------------------------------------------------- */
 
 static bool end_of_text(translator *t)
 {
@@ -476,7 +483,8 @@ tg_regex tg_regex_translate(tg_str java, bool test_only, tg_arena *arena)
     return result;
 }
 
-bool tg_regex_translate_replacement(tg_str java, size_t group_count, tg_arena *arena, tg_str *out, const char **out_refusal)
+bool tg_regex_translate_replacement(tg_str java, size_t group_count, tg_arena *arena, tg_str *out,
+                                    const char **out_refusal)
 {
     tg_auto_buf tg_buf buf = TG_BUF_INIT;
     for (size_t i = 0; i < java.len; i++) {
@@ -497,7 +505,8 @@ bool tg_regex_translate_replacement(tg_str java, size_t group_count, tg_arena *a
         }
         size_t number = (size_t)(java.ptr[++i] - '0');
         bool has_more = i + 1 < java.len && isdigit((unsigned char)java.ptr[i + 1]);
-        if (number > group_count || (has_more && number * 10 + (size_t)(java.ptr[i + 1] - '0') <= group_count)) {
+        if (number > group_count ||
+            (has_more && number * 10 + (size_t)(java.ptr[i + 1] - '0') <= group_count)) {
             *out_refusal = "the replacement names a group that the engine cannot name";
             return false;
         }

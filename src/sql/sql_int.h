@@ -13,29 +13,38 @@ struct tg_print_context {
     tg_arena *arena;
     void (*column_text)(void *self, uint32_t id, tg_buf *out);
     void *column_self;
-    size_t scan_index; /* scans printed so far */
+    const tg_rel *const *scans; /* all scans of the whole tree, in tg_sql_scans order */
+    size_t scan_count;
     int depth;
     int guard_depth; /* guards of AND and OR around the current expression */
-    const struct tg_print_lambda *index_vars; /* lambda parameters that count from 0 in Spark and from 1 in DuckDB */
+    const struct tg_print_lambda
+        *index_vars; /* lambda parameters that count from 0 in Spark and from 1 in DuckDB */
 };
 
 /* Prints an expression so that it can stand anywhere (in parentheses when it is not atomic). */
 TG_CHECKED tg_code tg_print_expr(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err);
 /*
- * Prints a condition of WHERE, HAVING or ON. DuckDB evaluates the terms of AND one after the other there, so they are printed
- * plainly; as a value AND and OR evaluate both sides, and tg_print_expr guards a right side that may raise.
+ * Prints a condition of WHERE, HAVING or ON. DuckDB evaluates the terms of AND one after the other
+ * there, so they are printed
+ * plainly; as a value AND and OR evaluate both sides, and tg_print_expr guards a right side that
+ * may raise.
  */
-TG_CHECKED tg_code tg_print_condition(tg_print_context *ctx, const tg_bexpr *condition, tg_error *err);
-/* Prints a relation as a query text (SELECT ...), columns named "c<id>". For subqueries inside expressions too. */
+TG_CHECKED tg_code tg_print_condition(tg_print_context *ctx, const tg_bexpr *condition,
+                                      tg_error *err);
+/*
+ * Prints a relation as a query text (SELECT ...), columns named "c<id>". For subqueries inside
+ * expressions too.
+ */
 TG_CHECKED tg_code tg_print_query(tg_print_context *ctx, const tg_rel *rel, tg_error *err);
 /*
  * The DuckDB name of a type: "DECIMAL(10,2)", "TIMESTAMP WITH TIME ZONE", "STRUCT(\"a\" INTEGER)".
- * Intervals are plain numbers in DuckDB: INTERVAL_YM is INTEGER (months), INTERVAL_DT is BIGINT (microseconds), so that
+ * Intervals are plain numbers in DuckDB: INTERVAL_YM is INTEGER (months), INTERVAL_DT is BIGINT
+ * (microseconds), so that
  * comparison, arithmetic and overflow are exact.
  */
 TG_CHECKED tg_code tg_print_duckdb_type(const tg_type *type, tg_buf *out, tg_error *err);
-void tg_print_duckdb_ident(tg_str name, tg_buf *out);          /* "a""b" */
-void tg_print_duckdb_string(tg_str text, tg_buf *out);         /* 'a''b' */
+void tg_print_duckdb_ident(tg_str name, tg_buf *out);  /* "a""b" */
+void tg_print_duckdb_string(tg_str text, tg_buf *out); /* 'a''b' */
 TG_CHECKED tg_code tg_print_duckdb_literal(tg_value value, tg_buf *out, tg_error *err);
 
 #endif

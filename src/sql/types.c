@@ -2,12 +2,13 @@
 /*
  * Type rules of Spark in ANSI mode: common types, implicit casts, store assignment, decimal bounds.
  *
- * Sources: Spark's documentation "ANSI Compliance" (type promotion, least common type, store assignment) and the answers
+ * Sources: Spark's documentation "ANSI Compliance" (type promotion, least common type, store
+ * assignment) and the answers
  * of Spark itself that the tests hold.
  */
 #include "sql/functions_int.h"
 
-/* ---- decimals ----------------------------------------------------------------------------------------------------- */
+/* ---- decimals -------------------------------------------------------------------------------- */
 
 int tg_sql_integer_bits(const tg_type *integer)
 {
@@ -60,7 +61,7 @@ static const tg_type *wider_decimal(tg_arena *arena, const tg_type *a, const tg_
     return tg_sql_decimal_bounded(arena, (range_a > range_b ? range_a : range_b) + scale, scale);
 }
 
-/* ---- common types ------------------------------------------------------------------------------------------------- */
+/* ---- common types ---------------------------------------------------------------------------- */
 
 typedef const tg_type *(*common_rule)(tg_arena *arena, const tg_type *a, const tg_type *b);
 
@@ -71,7 +72,8 @@ static bool is_floating(const tg_type *type)
 
 static bool is_datetime(const tg_type *type)
 {
-    return type->kind == TG_TYPE_DATE || type->kind == TG_TYPE_TIMESTAMP || type->kind == TG_TYPE_TIMESTAMP_NTZ;
+    return type->kind == TG_TYPE_DATE || type->kind == TG_TYPE_TIMESTAMP ||
+           type->kind == TG_TYPE_TIMESTAMP_NTZ;
 }
 
 static bool is_interval(const tg_type *type)
@@ -85,14 +87,17 @@ static const tg_type *common_numeric(tg_arena *arena, const tg_type *a, const tg
         return a->kind > b->kind ? a : b;
     }
     if (is_floating(a) || is_floating(b)) {
-        /* FLOAT with anything else loses digits: DOUBLE, but for FLOAT with FLOAT, which are equal. */
+        /*
+         * FLOAT with anything else loses digits: DOUBLE, but for FLOAT with FLOAT, which are equal.
+         */
         return tg_type_of(TG_TYPE_DOUBLE);
     }
     return wider_decimal(arena, tg_type_is_integer(a) ? tg_sql_decimal_of(arena, a) : a,
                          tg_type_is_integer(b) ? tg_sql_decimal_of(arena, b) : b);
 }
 
-static const tg_type *common_struct(tg_arena *arena, const tg_type *a, const tg_type *b, common_rule rule)
+static const tg_type *common_struct(tg_arena *arena, const tg_type *a, const tg_type *b,
+                                    common_rule rule)
 {
     if (a->field_count != b->field_count) {
         return NULL;
@@ -110,7 +115,8 @@ static const tg_type *common_struct(tg_arena *arena, const tg_type *a, const tg_
     return tg_type_struct(arena, fields, a->field_count);
 }
 
-static const tg_type *common_nested(tg_arena *arena, const tg_type *a, const tg_type *b, common_rule rule)
+static const tg_type *common_nested(tg_arena *arena, const tg_type *a, const tg_type *b,
+                                    common_rule rule)
 {
     if (a->kind != b->kind) {
         return NULL;
@@ -128,7 +134,8 @@ static const tg_type *common_nested(tg_arena *arena, const tg_type *a, const tg_
 }
 
 /* The rules that both forms share; NULL: none of them fits. */
-static const tg_type *common_base(tg_arena *arena, const tg_type *a, const tg_type *b, common_rule rule)
+static const tg_type *common_base(tg_arena *arena, const tg_type *a, const tg_type *b,
+                                  common_rule rule)
 {
     /* Nested types that are equal may still differ in whether they hold NULLs. */
     if (tg_type_equal(a, b) && !tg_type_is_nested(a)) {
@@ -141,11 +148,13 @@ static const tg_type *common_base(tg_arena *arena, const tg_type *a, const tg_ty
         return common_numeric(arena, a, b);
     }
     if (is_datetime(a) && is_datetime(b)) {
-        return tg_type_of(a->kind == TG_TYPE_TIMESTAMP || b->kind == TG_TYPE_TIMESTAMP ? TG_TYPE_TIMESTAMP
-                                                                                      : TG_TYPE_TIMESTAMP_NTZ);
+        return tg_type_of(a->kind == TG_TYPE_TIMESTAMP || b->kind == TG_TYPE_TIMESTAMP
+                              ? TG_TYPE_TIMESTAMP
+                              : TG_TYPE_TIMESTAMP_NTZ);
     }
     if (is_interval(a) && a->kind == b->kind) {
-        return tg_type_interval(arena, a->from < b->from ? a->from : b->from, a->to > b->to ? a->to : b->to);
+        return tg_type_interval(arena, a->from < b->from ? a->from : b->from,
+                                a->to > b->to ? a->to : b->to);
     }
     if (tg_type_is_nested(a) && tg_type_is_nested(b)) {
         return common_nested(arena, a, b, rule);
@@ -158,7 +167,10 @@ const tg_type *tg_sql_tightest_type(tg_arena *arena, const tg_type *a, const tg_
     return common_base(arena, a, b, tg_sql_tightest_type);
 }
 
-/* Strings yield: integers pull to BIGINT, other numbers to DOUBLE, other atomic types to themselves. */
+/*
+ * Strings yield: integers pull to BIGINT, other numbers to DOUBLE, other atomic types to
+ * themselves.
+ */
 static const tg_type *string_yields_to(const tg_type *other)
 {
     if (tg_type_is_integer(other)) {
@@ -167,7 +179,8 @@ static const tg_type *string_yields_to(const tg_type *other)
     if (tg_type_is_numeric(other)) {
         return tg_type_of(TG_TYPE_DOUBLE);
     }
-    bool is_known = other->kind == TG_TYPE_BOOLEAN || other->kind == TG_TYPE_BINARY || is_datetime(other);
+    bool is_known =
+        other->kind == TG_TYPE_BOOLEAN || other->kind == TG_TYPE_BINARY || is_datetime(other);
     return is_known ? other : NULL;
 }
 
@@ -183,7 +196,7 @@ const tg_type *tg_sql_common_type(tg_arena *arena, const tg_type *a, const tg_ty
     return b->kind == TG_TYPE_STRING ? string_yields_to(a) : NULL;
 }
 
-/* ---- implicit casts and store assignment ---------------------------------------------------------------------------- */
+/* ---- implicit casts and store assignment ----------------------------------------------------- */
 
 static bool can_store_nested(const tg_type *from, const tg_type *to)
 {
@@ -219,8 +232,8 @@ bool tg_sql_can_store(const tg_type *from, const tg_type *to)
     if (to->kind == TG_TYPE_STRING) {
         return true;
     }
-    return (tg_type_is_numeric(from) && tg_type_is_numeric(to)) || (is_datetime(from) && is_datetime(to)) ||
-           (is_interval(from) && from->kind == to->kind);
+    return (tg_type_is_numeric(from) && tg_type_is_numeric(to)) ||
+           (is_datetime(from) && is_datetime(to)) || (is_interval(from) && from->kind == to->kind);
 }
 
 bool tg_sql_can_cast_implicitly(const tg_type *from, const tg_type *to)
@@ -231,10 +244,10 @@ bool tg_sql_can_cast_implicitly(const tg_type *from, const tg_type *to)
     return tg_sql_can_store(from, to);
 }
 
-/* ---- over expressions ----------------------------------------------------------------------------------------------- */
+/* ---- over expressions ------------------------------------------------------------------------ */
 
-tg_code tg_sql_unify(tg_fn_context *ctx, tg_bexpr **exprs, size_t count, tg_span span, const char *what,
-                     const tg_type **out_type, tg_error *err)
+tg_code tg_sql_unify(tg_fn_context *ctx, tg_bexpr **exprs, size_t count, tg_span span,
+                     const char *what, const tg_type **out_type, tg_error *err)
 {
     const tg_type *type = tg_type_of(TG_TYPE_VOID);
     /* Strings come last, so that the order of arguments does not matter. */
@@ -246,8 +259,10 @@ tg_code tg_sql_unify(tg_fn_context *ctx, tg_bexpr **exprs, size_t count, tg_span
             const tg_type *common = tg_sql_common_type(ctx->arena, type, exprs[i]->type);
             if (!common) {
                 return tg_fn_at(span, err,
-                                TG_ERR(err, DATATYPE_MISMATCH_DATA_DIFF_TYPES, "%s must have one type, found %s and %s", what,
-                                       tg_type_ddl(ctx->arena, type).ptr, tg_type_ddl(ctx->arena, exprs[i]->type).ptr));
+                                TG_ERR(err, DATATYPE_MISMATCH_DATA_DIFF_TYPES,
+                                       "%s must have one type, found %s and %s", what,
+                                       tg_type_ddl(ctx->arena, type).ptr,
+                                       tg_type_ddl(ctx->arena, exprs[i]->type).ptr));
             }
             type = common;
         }

@@ -2,23 +2,27 @@
 /*
  * Registering scalar functions with DuckDB and running them row by row.
  *
- * DuckDB hands over flat vectors of a chunk. Its string_t is read directly: the layout is part of the C API's header.
+ * DuckDB hands over flat vectors of a chunk. Its string_t is read directly: the layout is part of
+ * the C API's header.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "engine/duckdb/udf_int.h"
 
-static const tg_udf *const tables[] = {tg_udf_table_cast,     tg_udf_table_decimal, tg_udf_table_math,       tg_udf_table_string,
-                                       tg_udf_table_datetime, tg_udf_table_hash,    tg_udf_table_collection, tg_udf_table_json};
+static const tg_udf *const tables[] = {
+    tg_udf_table_cast,     tg_udf_table_decimal, tg_udf_table_math,       tg_udf_table_string,
+    tg_udf_table_datetime, tg_udf_table_hash,    tg_udf_table_collection, tg_udf_table_json};
 
-/* ---- arguments and results ---------------------------------------------------------------------------------------------- */
+/* ---- arguments and results ------------------------------------------------------------------- */
 
 tg_str tg_udf_str(const tg_udf_call *call, size_t index)
 {
     const duckdb_string_t *value = &((const duckdb_string_t *)call->args[index].data)[call->row];
     uint32_t len = value->value.inlined.length;
-    return (tg_str){len <= sizeof(value->value.inlined.inlined) ? value->value.inlined.inlined : value->value.pointer.ptr, len};
+    return (tg_str){len <= sizeof(value->value.inlined.inlined) ? value->value.inlined.inlined
+                                                                : value->value.pointer.ptr,
+                    len};
 }
 
 tg_int128 tg_udf_decimal(const tg_udf_call *call, size_t index, int *out_scale)
@@ -84,7 +88,8 @@ void tg_udf_return_double(tg_udf_call *call, double value)
 
 void tg_udf_return_str(tg_udf_call *call, tg_str value)
 {
-    tg_duckdb.vector_assign_string_element_len(call->result, call->row, value.len ? value.ptr : "", value.len);
+    tg_duckdb.vector_assign_string_element_len(call->result, call->row, value.len ? value.ptr : "",
+                                               value.len);
 }
 
 static void set_failure(tg_udf_call *call, tg_error_class cls, const char *format, va_list args)
@@ -104,7 +109,8 @@ void tg_udf_fail(tg_udf_call *call, tg_error_class cls, const char *format, ...)
     va_end(args);
 }
 
-void tg_udf_fail_or_null(tg_udf_call *call, bool is_try, tg_error_class cls, const char *format, ...)
+void tg_udf_fail_or_null(tg_udf_call *call, bool is_try, tg_error_class cls, const char *format,
+                         ...)
 {
     if (is_try) {
         tg_udf_return_null(call);
@@ -124,14 +130,15 @@ const tg_zone *tg_udf_zone(tg_udf_call *call, tg_str name)
     tg_str copy = tg_str_copy(call->arena, name);
     if (tg_zone_load(copy, call->arena, &call->zone, NULL) != TG_OK) {
         call->zone = NULL;
-        tg_udf_fail(call, TG_E_INVALID_TIMEZONE, "the time zone '%.*s' is not known", TG_SARG(name));
+        tg_udf_fail(call, TG_E_INVALID_TIMEZONE, "the time zone '%.*s' is not known",
+                    TG_SARG(name));
         return NULL;
     }
     call->zone_name = copy;
     return call->zone;
 }
 
-/* ---- running ---------------------------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static void open_arg(tg_udf_arg *arg, duckdb_vector vector)
 {
@@ -186,7 +193,7 @@ static void run_chunk(duckdb_function_info info, duckdb_data_chunk chunk, duckdb
     tg_buf_dispose(&call.failure);
 }
 
-/* ---- registering ------------------------------------------------------------------------------------------------------------- */
+/* ---- registering ----------------------------------------------------------------------------- */
 
 static duckdb_type type_of_letter(char letter)
 {
@@ -247,17 +254,20 @@ static duckdb_scalar_function make_function(const tg_udf *udf)
 }
 
 /* Registers the entries of one name, which stand together; returns the first entry behind them. */
-static const tg_udf *register_name(duckdb_connection connection, const tg_udf *first, bool *out_is_ok)
+static const tg_udf *register_name(duckdb_connection connection, const tg_udf *first,
+                                   bool *out_is_ok)
 {
     duckdb_scalar_function_set set = tg_duckdb.create_scalar_function_set(first->name);
     const tg_udf *udf = first;
     *out_is_ok = true;
     for (; udf->name && strcmp(udf->name, first->name) == 0; udf++) {
         duckdb_scalar_function function = make_function(udf);
-        *out_is_ok = *out_is_ok && tg_duckdb.add_scalar_function_to_set(set, function) == DuckDBSuccess;
+        *out_is_ok =
+            *out_is_ok && tg_duckdb.add_scalar_function_to_set(set, function) == DuckDBSuccess;
         tg_duckdb.destroy_scalar_function(&function);
     }
-    *out_is_ok = *out_is_ok && tg_duckdb.register_scalar_function_set(connection, set) == DuckDBSuccess;
+    *out_is_ok =
+        *out_is_ok && tg_duckdb.register_scalar_function_set(connection, set) == DuckDBSuccess;
     tg_duckdb.destroy_scalar_function_set(&set);
     return udf;
 }
@@ -269,7 +279,8 @@ tg_code tg_duckdb_udf_register(duckdb_connection connection, tg_error *err)
             bool is_ok;
             const tg_udf *next = register_name(connection, udf, &is_ok);
             if (!is_ok) {
-                TG_FAIL(err, INTERNAL_ERROR, "could not register the function %s with DuckDB", udf->name);
+                TG_FAIL(err, INTERNAL_ERROR, "could not register the function %s with DuckDB",
+                        udf->name);
             }
             udf = next;
         }

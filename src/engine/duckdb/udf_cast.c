@@ -2,7 +2,8 @@
 /*
  * Casts as Spark makes them: its parsers of numbers, booleans and times, Java's text of doubles.
  *
- * Sources: Spark's documentation "ANSI Compliance", Java's documentation of Double.valueOf, Double.toString and BigDecimal, and
+ * Sources: Spark's documentation "ANSI Compliance", Java's documentation of Double.valueOf,
+ * Double.toString and BigDecimal, and
  * Spark's own answers in the golden files.
  */
 #include <float.h>
@@ -12,7 +13,7 @@
 
 #include "engine/duckdb/udf_int.h"
 
-/* ---- shared ---------------------------------------------------------------------------------------------------------------- */
+/* ---- shared ---------------------------------------------------------------------------------- */
 
 tg_str tg_udf_trim(tg_str text)
 {
@@ -47,12 +48,13 @@ static const char *integer_name(int bits)
 
 static void malformed(tg_udf_call *call, bool is_try, tg_str text, const char *type)
 {
-    tg_udf_fail_or_null(call, is_try, TG_E_CAST_INVALID_INPUT,
-                        "the value '%.*s' of the type STRING cannot be cast to %s because it is malformed",
-                        (int)(text.len < 200 ? text.len : 200), text.ptr, type);
+    tg_udf_fail_or_null(
+        call, is_try, TG_E_CAST_INVALID_INPUT,
+        "the value '%.*s' of the type STRING cannot be cast to %s because it is malformed",
+        (int)(text.len < 200 ? text.len : 200), text.ptr, type);
 }
 
-/* ---- strings to numbers -------------------------------------------------------------------------------------------------------- */
+/* ---- strings to numbers ---------------------------------------------------------------------- */
 
 static bool parse_long(tg_str text, int64_t *out)
 {
@@ -66,7 +68,8 @@ static bool parse_long(tg_str text, int64_t *out)
     for (; i < text.len; i++) {
         int digit = text.ptr[i] - '0';
         if (!is_digit(text.ptr[i]) || __builtin_mul_overflow(value, 10, &value) ||
-            (is_negative ? __builtin_sub_overflow(value, digit, &value) : __builtin_add_overflow(value, digit, &value))) {
+            (is_negative ? __builtin_sub_overflow(value, digit, &value)
+                         : __builtin_add_overflow(value, digit, &value))) {
             return false;
         }
     }
@@ -104,7 +107,10 @@ static bool special_double(tg_str text, double *out)
     return false;
 }
 
-/* Digits with a point, an exponent, and Java's suffix f or d: the length without the suffix, 0 when it is no number. */
+/*
+ * Digits with a point, an exponent, and Java's suffix f or d: the length without the suffix, 0 when
+ * it is no number.
+ */
 static size_t number_length(tg_str text)
 {
     size_t i = 0, digits = 0;
@@ -198,7 +204,8 @@ bool tg_udf_parse_decimal(tg_str text, int precision, int scale, tg_int128 *out,
     i += is_negative || (text.len > 0 && text.ptr[0] == '+');
     start = i;
     size_t digit_count = 0;
-    for (; i < text.len && (is_digit(text.ptr[i]) || (text.ptr[i] == '.' && point == SIZE_MAX)); i++) {
+    for (; i < text.len && (is_digit(text.ptr[i]) || (text.ptr[i] == '.' && point == SIZE_MAX));
+         i++) {
         if (text.ptr[i] == '.') {
             point = digit_count;
         } else {
@@ -207,7 +214,9 @@ bool tg_udf_parse_decimal(tg_str text, int precision, int scale, tg_int128 *out,
     }
     size_t end = i;
     long exponent = 0;
-    if (digit_count == 0 || (i < text.len && (text.ptr[i] | 0x20) == 'e' && !parse_exponent(text, &i, &exponent)) || i != text.len) {
+    if (digit_count == 0 ||
+        (i < text.len && (text.ptr[i] | 0x20) == 'e' && !parse_exponent(text, &i, &exponent)) ||
+        i != text.len) {
         return false;
     }
     /* Digits that stay in front of the new unit. */
@@ -247,8 +256,9 @@ static void cast_decimal(tg_udf_call *call)
     if (!tg_udf_parse_decimal(tg_udf_trim(text), precision, scale, &value, &overflows)) {
         malformed(call, is_try, text, "DECIMAL");
     } else if (overflows) {
-        tg_udf_fail_or_null(call, is_try, TG_E_NUMERIC_VALUE_OUT_OF_RANGE, "the value %.*s cannot be represented as DECIMAL(%d,%d)",
-                            TG_SARG(text), precision, scale);
+        tg_udf_fail_or_null(call, is_try, TG_E_NUMERIC_VALUE_OUT_OF_RANGE,
+                            "the value %.*s cannot be represented as DECIMAL(%d,%d)", TG_SARG(text),
+                            precision, scale);
     } else {
         tg_udf_return_huge(call, value);
     }
@@ -256,7 +266,8 @@ static void cast_decimal(tg_udf_call *call)
 
 static void cast_boolean(tg_udf_call *call)
 {
-    static const char *const words[2][5] = {{"f", "false", "n", "no", "0"}, {"t", "true", "y", "yes", "1"}};
+    static const char *const words[2][5] = {{"f", "false", "n", "no", "0"},
+                                            {"t", "true", "y", "yes", "1"}};
     tg_str text = tg_udf_trim(tg_udf_str(call, 0));
     for (int value = 0; value < 2; value++) {
         for (size_t i = 0; i < 5; i++) {
@@ -269,7 +280,7 @@ static void cast_boolean(tg_udf_call *call)
     malformed(call, tg_udf_bool(call, 1), tg_udf_str(call, 0), "BOOLEAN");
 }
 
-/* ---- strings to times -------------------------------------------------------------------------------------------------------------- */
+/* ---- strings to times ------------------------------------------------------------------------ */
 
 static void cast_date(tg_udf_call *call)
 {
@@ -311,7 +322,8 @@ static void cast_local(tg_udf_call *call)
         while (at < text.len && text.ptr[at] != ' ' && text.ptr[at] != 'T') {
             at++;
         }
-        for (at++; at < text.len && (is_digit(text.ptr[at]) || text.ptr[at] == ':' || text.ptr[at] == '.');) {
+        for (at++; at < text.len &&
+                   (is_digit(text.ptr[at]) || text.ptr[at] == ':' || text.ptr[at] == '.');) {
             at++;
         }
         fits = tg_timestamp_parse(tg_str_sub(text, 0, at), call->arena, &us, &has_zone);
@@ -323,7 +335,7 @@ static void cast_local(tg_udf_call *call)
     tg_udf_return_long(call, us);
 }
 
-/* ---- from doubles and decimals ------------------------------------------------------------------------------------------------------- */
+/* ---- from doubles and decimals --------------------------------------------------------------- */
 
 static void double_long(tg_udf_call *call)
 {
@@ -333,8 +345,10 @@ static void double_long(tg_udf_call *call)
     /* 2^63 itself is let through and becomes the greatest BIGINT, as in Java. */
     bool fits = bits == 64 ? value >= -limit && value <= limit : value >= -limit && value < limit;
     if (!fits) {
-        tg_udf_fail_or_null(call, tg_udf_bool(call, 2), TG_E_CAST_OVERFLOW, "the value %g of the type DOUBLE cannot be cast to %s: it is out of range",
-                            value, integer_name(bits));
+        tg_udf_fail_or_null(
+            call, tg_udf_bool(call, 2), TG_E_CAST_OVERFLOW,
+            "the value %g of the type DOUBLE cannot be cast to %s: it is out of range", value,
+            integer_name(bits));
         return;
     }
     tg_udf_return_long(call, value >= ldexp(1, 63) ? INT64_MAX : (int64_t)value);
@@ -358,8 +372,9 @@ static void double_decimal(tg_udf_call *call)
     tg_int128 unscaled;
     bool overflows = true;
     if (!tg_udf_parse_decimal(text, precision, scale, &unscaled, &overflows) || overflows) {
-        tg_udf_fail_or_null(call, tg_udf_bool(call, 3), TG_E_NUMERIC_VALUE_OUT_OF_RANGE, "the value %.*s cannot be represented as DECIMAL(%d,%d)",
-                            TG_SARG(text), precision, scale);
+        tg_udf_fail_or_null(call, tg_udf_bool(call, 3), TG_E_NUMERIC_VALUE_OUT_OF_RANGE,
+                            "the value %.*s cannot be represented as DECIMAL(%d,%d)", TG_SARG(text),
+                            precision, scale);
         return;
     }
     tg_udf_return_huge(call, unscaled);
@@ -369,8 +384,10 @@ static void double_micros(tg_udf_call *call)
 {
     double micros = tg_udf_double(call, 0) * 1e6;
     if (!(micros >= -0x1p63 && micros < 0x1p63)) {
-        tg_udf_fail_or_null(call, tg_udf_bool(call, 1), TG_E_CAST_OVERFLOW, "the value %g of the type DOUBLE cannot be cast to TIMESTAMP: it is out of range",
-                            tg_udf_double(call, 0));
+        tg_udf_fail_or_null(
+            call, tg_udf_bool(call, 1), TG_E_CAST_OVERFLOW,
+            "the value %g of the type DOUBLE cannot be cast to TIMESTAMP: it is out of range",
+            tg_udf_double(call, 0));
         return;
     }
     tg_udf_return_long(call, (int64_t)micros);
@@ -387,15 +404,18 @@ static void decimal_micros(tg_udf_call *call)
         overflows = __builtin_mul_overflow(value, tg_udf_pow10(6 - scale), &value);
     }
     if (overflows || value > INT64_MAX || value < INT64_MIN) {
-        tg_udf_fail(call, TG_E_CAST_OVERFLOW, "a value of the type DECIMAL cannot be cast to TIMESTAMP: it is out of range");
+        tg_udf_fail(call, TG_E_CAST_OVERFLOW,
+                    "a value of the type DECIMAL cannot be cast to TIMESTAMP: it is out of range");
         return;
     }
     tg_udf_return_long(call, (int64_t)value);
 }
 
-/* ---- to text -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- to text --------------------------------------------------------------------------------- */
 
-/* Java's text of a double from the shortest digits: plain from 0.001 to below 10^7, else as 1.5E10. */
+/*
+ * Java's text of a double from the shortest digits: plain from 0.001 to below 10^7, else as 1.5E10.
+ */
 static void java_text(tg_buf *out, double value, tg_str shortest)
 {
     char digits[32];
@@ -481,7 +501,8 @@ static void binary_text(tg_udf_call *call)
 {
     tg_str bytes = tg_udf_str(call, 0);
     if (tg_utf8_valid_len(bytes) != bytes.len) {
-        tg_udf_fail(call, TG_E_UNSUPPORTED_FEATURE, "a BINARY that is not UTF-8 cannot become a STRING here");
+        tg_udf_fail(call, TG_E_UNSUPPORTED_FEATURE,
+                    "a BINARY that is not UTF-8 cannot become a STRING here");
         return;
     }
     tg_udf_return_str(call, bytes);
@@ -506,8 +527,10 @@ static void local_text(tg_udf_call *call)
 
 static void interval_text(tg_udf_call *call)
 {
-    const tg_type *type = tg_type_interval(call->arena, (tg_interval_field)tg_udf_int(call, 1), (tg_interval_field)tg_udf_int(call, 2));
-    tg_udf_return_str(call, tg_value_literal(call->arena, tg_value_int(type, tg_udf_long(call, 0))));
+    const tg_type *type = tg_type_interval(call->arena, (tg_interval_field)tg_udf_int(call, 1),
+                                           (tg_interval_field)tg_udf_int(call, 2));
+    tg_udf_return_str(call,
+                      tg_value_literal(call->arena, tg_value_int(type, tg_udf_long(call, 0))));
 }
 
 const tg_udf tg_udf_table_cast[] = {

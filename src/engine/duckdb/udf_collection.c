@@ -8,26 +8,32 @@
 
 static void bad_index(tg_udf_call *call)
 {
-    tg_udf_fail(call, TG_E_INVALID_ARRAY_INDEX, "the index %d is out of bounds: there are %lld elements", tg_udf_int(call, 0),
+    tg_udf_fail(call, TG_E_INVALID_ARRAY_INDEX,
+                "the index %d is out of bounds: there are %lld elements", tg_udf_int(call, 0),
                 (long long)tg_udf_long(call, 1));
 }
 
 static void bad_element(tg_udf_call *call)
 {
     if (tg_udf_int(call, 0) == 0) {
-        tg_udf_fail(call, TG_E_INVALID_INDEX_OF_ZERO, "the index 0 is not valid: elements count from 1");
+        tg_udf_fail(call, TG_E_INVALID_INDEX_OF_ZERO,
+                    "the index 0 is not valid: elements count from 1");
         return;
     }
-    tg_udf_fail(call, TG_E_INVALID_ARRAY_INDEX_IN_ELEMENT_AT, "the index %d is out of bounds: there are %lld elements; use try_element_at to get NULL",
-                tg_udf_int(call, 0), (long long)tg_udf_long(call, 1));
+    tg_udf_fail(
+        call, TG_E_INVALID_ARRAY_INDEX_IN_ELEMENT_AT,
+        "the index %d is out of bounds: there are %lld elements; use try_element_at to get NULL",
+        tg_udf_int(call, 0), (long long)tg_udf_long(call, 1));
 }
 
 static void check_slice(tg_udf_call *call)
 {
     if (tg_udf_int(call, 0) == 0) {
-        tg_udf_fail(call, TG_E_INVALID_PARAMETER_VALUE_START, "the start of slice must not be 0: positions count from 1");
+        tg_udf_fail(call, TG_E_INVALID_PARAMETER_VALUE_START,
+                    "the start of slice must not be 0: positions count from 1");
     } else if (tg_udf_int(call, 1) < 0) {
-        tg_udf_fail(call, TG_E_INVALID_PARAMETER_VALUE_LENGTH, "the length of slice must not be negative");
+        tg_udf_fail(call, TG_E_INVALID_PARAMETER_VALUE_LENGTH,
+                    "the length of slice must not be negative");
     } else {
         tg_udf_return_bool(call, true);
     }
@@ -39,8 +45,9 @@ static void check_sequence(tg_udf_call *call)
     int64_t start = tg_udf_long(call, 0), stop = tg_udf_long(call, 1), step = tg_udf_long(call, 2);
     bool fits = step > 0 ? start <= stop : step < 0 ? start >= stop : start == stop;
     if (!fits) {
-        tg_udf_fail(call, TG_E_TIDEGATE_INVALID_SEQUENCE_BOUNDARIES, "a sequence from %lld to %lld cannot go by %lld", (long long)start, (long long)stop,
-                    (long long)step);
+        tg_udf_fail(call, TG_E_TIDEGATE_INVALID_SEQUENCE_BOUNDARIES,
+                    "a sequence from %lld to %lld cannot go by %lld", (long long)start,
+                    (long long)stop, (long long)step);
         return;
     }
     tg_udf_return_bool(call, step != 0);

@@ -22,7 +22,7 @@ static int days_in_month(int32_t year, int month)
     return day;
 }
 
-/* ---- zones ------------------------------------------------------------------------------------------------------------------- */
+/* ---- zones ----------------------------------------------------------------------------------- */
 
 static void zone_local(tg_udf_call *call)
 {
@@ -40,7 +40,7 @@ static void zone_instant(tg_udf_call *call)
     }
 }
 
-/* ---- calendar arithmetic -------------------------------------------------------------------------------------------------------- */
+/* ---- calendar arithmetic --------------------------------------------------------------------- */
 
 static int64_t add_months_to_days(int64_t days, int64_t months)
 {
@@ -73,7 +73,8 @@ static void add_months_local(tg_udf_call *call)
 /* Java's int arithmetic: wraps. */
 static void date_add(tg_udf_call *call)
 {
-    tg_udf_return_int(call, (int32_t)((uint32_t)tg_udf_int(call, 0) + (uint32_t)tg_udf_int(call, 1)));
+    tg_udf_return_int(call,
+                      (int32_t)((uint32_t)tg_udf_int(call, 0) + (uint32_t)tg_udf_int(call, 1)));
 }
 
 static const struct {
@@ -110,10 +111,13 @@ static void timestamp_add(tg_udf_call *call)
         fits = count > -10000000 && count < 10000000;
         us = fits ? add_months_to_local(us, count * units[unit].months) : us;
     } else {
-        fits = !__builtin_mul_overflow(count, units[unit].us, &step) && !__builtin_add_overflow(us, step, &us);
+        fits = !__builtin_mul_overflow(count, units[unit].us, &step) &&
+               !__builtin_add_overflow(us, step, &us);
     }
     if (!fits) {
-        tg_udf_fail(call, TG_E_DATETIME_OVERFLOW, "a timestamp is out of range after adding %lld %s", (long long)count, units[unit].name);
+        tg_udf_fail(call, TG_E_DATETIME_OVERFLOW,
+                    "a timestamp is out of range after adding %lld %s", (long long)count,
+                    units[unit].name);
         return;
     }
     tg_udf_return_long(call, us);
@@ -147,7 +151,8 @@ static void timestamp_diff(tg_udf_call *call)
         return;
     }
     if (__builtin_sub_overflow(to, from, &span)) {
-        tg_udf_fail(call, TG_E_DATETIME_OVERFLOW, "the time between two timestamps is out of range");
+        tg_udf_fail(call, TG_E_DATETIME_OVERFLOW,
+                    "the time between two timestamps is out of range");
         return;
     }
     tg_udf_return_long(call, span / units[unit].us);
@@ -162,23 +167,29 @@ static void months_between(tg_udf_call *call)
     tg_civil_from_days(days_a, &year_a, &month_a, &day_a);
     tg_civil_from_days(days_b, &year_b, &month_b, &day_b);
     double months = (double)(((int64_t)year_a - year_b) * 12 + month_a - month_b);
-    bool both_last = day_a == days_in_month(year_a, month_a) && day_b == days_in_month(year_b, month_b);
+    bool both_last =
+        day_a == days_in_month(year_a, month_a) && day_b == days_in_month(year_b, month_b);
     if (day_a == day_b || both_last) {
         tg_udf_return_double(call, months);
         return;
     }
-    int64_t seconds = (int64_t)(day_a - day_b) * 86400 + ((a - days_a * TG_US_PER_DAY) / TG_US_PER_SECOND - (b - days_b * TG_US_PER_DAY) / TG_US_PER_SECOND);
+    int64_t seconds =
+        (int64_t)(day_a - day_b) * 86400 + ((a - days_a * TG_US_PER_DAY) / TG_US_PER_SECOND -
+                                            (b - days_b * TG_US_PER_DAY) / TG_US_PER_SECOND);
     double result = months + (double)seconds / (31.0 * 86400);
     tg_udf_return_double(call, tg_udf_bool(call, 2) ? round(result * 1e8) / 1e8 : result);
 }
 
 static void next_day(tg_udf_call *call)
 {
-    static const char *const names[] = {"SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY"};
+    static const char *const names[] = {"SUNDAY",   "MONDAY", "TUESDAY", "WEDNESDAY",
+                                        "THURSDAY", "FRIDAY", "SATURDAY"};
     int64_t days = tg_udf_int(call, 0);
     tg_str name = tg_udf_str(call, 1);
     for (int i = 0; i < 7; i++) {
-        bool fits = tg_str_ieq(name, tg_str_from(names[i])) || ((name.len == 2 || name.len == 3) && tg_str_istarts(tg_str_from(names[i]), name));
+        bool fits =
+            tg_str_ieq(name, tg_str_from(names[i])) ||
+            ((name.len == 2 || name.len == 3) && tg_str_istarts(tg_str_from(names[i]), name));
         if (fits) {
             /* 1970-01-01 was a Thursday. */
             int today = (int)(((days + 4) % 7 + 7) % 7);
@@ -189,13 +200,15 @@ static void next_day(tg_udf_call *call)
     tg_udf_fail(call, TG_E_ILLEGAL_DAY_OF_WEEK, "'%.*s' is not a day of the week", TG_SARG(name));
 }
 
-/* ---- from fields --------------------------------------------------------------------------------------------------------------------- */
+/* ---- from fields ----------------------------------------------------------------------------- */
 
 static void make_date(tg_udf_call *call)
 {
     int year = tg_udf_int(call, 0), month = tg_udf_int(call, 1), day = tg_udf_int(call, 2);
-    if (month < 1 || month > 12 || day < 1 || day > 31 || year > 999999 || year < -999999 || !tg_date_is_valid(year, month, day)) {
-        tg_udf_fail(call, TG_E_DATETIME_FIELD_OUT_OF_BOUNDS, "there is no date of year %d, month %d, day %d", year, month, day);
+    if (month < 1 || month > 12 || day < 1 || day > 31 || year > 999999 || year < -999999 ||
+        !tg_date_is_valid(year, month, day)) {
+        tg_udf_fail(call, TG_E_DATETIME_FIELD_OUT_OF_BOUNDS,
+                    "there is no date of year %d, month %d, day %d", year, month, day);
         return;
     }
     tg_udf_return_int(call, tg_days_from_civil(year, month, day));
@@ -209,21 +222,26 @@ static void make_local(tg_udf_call *call)
     int64_t micros = (int64_t)tg_udf_decimal(call, 5, &scale);
     bool is_try = tg_udf_bool(call, 6);
     if (micros > 60 * TG_US_PER_SECOND) {
-        tg_udf_fail_or_null(call, is_try, TG_E_INVALID_FRACTION_OF_SECOND, "the seconds must be from 0 to 60, and 60 has no fraction");
+        tg_udf_fail_or_null(call, is_try, TG_E_INVALID_FRACTION_OF_SECOND,
+                            "the seconds must be from 0 to 60, and 60 has no fraction");
         return;
     }
-    bool fits = month >= 1 && month <= 12 && day >= 1 && day <= 31 && year >= -290000 && year <= 290000 && tg_date_is_valid(year, month, day) &&
-                hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59 && micros >= 0;
+    bool fits = month >= 1 && month <= 12 && day >= 1 && day <= 31 && year >= -290000 &&
+                year <= 290000 && tg_date_is_valid(year, month, day) && hour >= 0 && hour <= 23 &&
+                minute >= 0 && minute <= 59 && micros >= 0;
     if (!fits) {
-        tg_udf_fail_or_null(call, is_try, TG_E_DATETIME_FIELD_OUT_OF_BOUNDS, "there is no time %d-%d-%d %d:%d", year, month, day, hour, minute);
+        tg_udf_fail_or_null(call, is_try, TG_E_DATETIME_FIELD_OUT_OF_BOUNDS,
+                            "there is no time %d-%d-%d %d:%d", year, month, day, hour, minute);
         return;
     }
-    tg_udf_return_long(call, tg_days_from_civil(year, month, day) * TG_US_PER_DAY + (hour * 60 + minute) * 60 * TG_US_PER_SECOND + micros);
+    tg_udf_return_long(call, tg_days_from_civil(year, month, day) * TG_US_PER_DAY +
+                                 (hour * 60 + minute) * 60 * TG_US_PER_SECOND + micros);
 }
 
 static void make_dt_interval(tg_udf_call *call)
 {
-    static const int64_t field_us[] = {TG_US_PER_DAY, 3600 * TG_US_PER_SECOND, 60 * TG_US_PER_SECOND, 1};
+    static const int64_t field_us[] = {TG_US_PER_DAY, 3600 * TG_US_PER_SECOND,
+                                       60 * TG_US_PER_SECOND, 1};
     tg_int128 total = 0;
     for (size_t i = 0; i < call->arg_count; i++) {
         int scale;
@@ -250,7 +268,7 @@ static void make_ym_interval(tg_udf_call *call)
     tg_udf_return_int(call, months);
 }
 
-/* ---- scaled intervals ------------------------------------------------------------------------------------------------------------------- */
+/* ---- scaled intervals ------------------------------------------------------------------------ */
 
 static void return_rounded(tg_udf_call *call, double value)
 {
@@ -304,9 +322,12 @@ static void interval_div_long(tg_udf_call *call)
     tg_udf_return_long(call, (int64_t)quotient);
 }
 
-/* ---- patterns ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- patterns -------------------------------------------------------------------------------- */
 
-/* The compiled pattern, kept while rows have the same one. NULL and the error set when it is not valid. */
+/*
+ * The compiled pattern, kept while rows have the same one. NULL and the error set when it is not
+ * valid.
+ */
 static const tg_datetime_pattern *pattern_of(tg_udf_call *call, tg_str text, bool for_parsing)
 {
     if (call->pattern && tg_str_eq(call->pattern_text, text)) {
@@ -316,7 +337,9 @@ static const tg_datetime_pattern *pattern_of(tg_udf_call *call, tg_str text, boo
     const char *why = "";
     tg_pattern_verdict verdict = tg_datetime_pattern_compile(text, for_parsing, pattern, &why);
     if (verdict != TG_PATTERN_OK) {
-        tg_udf_fail(call, verdict == TG_PATTERN_INVALID ? TG_E_INVALID_DATETIME_PATTERN : TG_E_UNSUPPORTED_FEATURE,
+        tg_udf_fail(call,
+                    verdict == TG_PATTERN_INVALID ? TG_E_INVALID_DATETIME_PATTERN
+                                                  : TG_E_UNSUPPORTED_FEATURE,
                     "the datetime pattern '%.*s' cannot be used: %s", TG_SARG(text), why);
         return NULL;
     }
@@ -334,10 +357,12 @@ static void date_format(tg_udf_call *call)
     }
     int64_t us = tg_udf_long(call, 0);
     if (pattern->needs_zone_name && !tg_str_ieq(tg_zone_name(zone), TG_S("UTC"))) {
-        tg_udf_fail(call, TG_E_UNSUPPORTED_FEATURE, "names of zones in datetime patterns are not available");
+        tg_udf_fail(call, TG_E_UNSUPPORTED_FEATURE,
+                    "names of zones in datetime patterns are not available");
         return;
     }
-    tg_datetime_pattern_format(pattern, tg_zone_local_us(zone, us), tg_zone_offset_at(zone, us), tg_zone_name(zone), &call->text);
+    tg_datetime_pattern_format(pattern, tg_zone_local_us(zone, us), tg_zone_offset_at(zone, us),
+                               tg_zone_name(zone), &call->text);
     tg_udf_return_str(call, tg_buf_str(&call->text));
 }
 
@@ -349,7 +374,8 @@ static bool parse(tg_udf_call *call, bool is_try, tg_parsed_time *out)
     }
     tg_str text = tg_udf_str(call, 0);
     if (!tg_datetime_pattern_parse(pattern, text, out)) {
-        tg_udf_fail_or_null(call, is_try, TG_E_CANNOT_PARSE_TIMESTAMP, "the text '%.*s' does not fit the datetime pattern '%.*s'",
+        tg_udf_fail_or_null(call, is_try, TG_E_CANNOT_PARSE_TIMESTAMP,
+                            "the text '%.*s' does not fit the datetime pattern '%.*s'",
                             TG_SARG(text), TG_SARG(tg_udf_str(call, 1)));
         return false;
     }
@@ -379,7 +405,8 @@ static void parse_timestamp(tg_udf_call *call)
             return;
         }
     } else if (tg_zone_load(tg_str_from(time.zone), call->arena, &zone, NULL) != TG_OK) {
-        tg_udf_fail_or_null(call, is_try, TG_E_CANNOT_PARSE_TIMESTAMP, "the time zone '%s' is not known", time.zone);
+        tg_udf_fail_or_null(call, is_try, TG_E_CANNOT_PARSE_TIMESTAMP,
+                            "the time zone '%s' is not known", time.zone);
         return;
     }
     tg_udf_return_long(call, tg_zone_to_us(zone, time.local_us));

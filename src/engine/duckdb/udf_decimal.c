@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decimal arithmetic that DuckDB's 38 digits cannot hold on the way: products and quotients are exact in 256 bits and rounded
+ * Decimal arithmetic that DuckDB's 38 digits cannot hold on the way: products and quotients are
+ * exact in 256 bits and rounded
  * once, half away from zero.
  *
- * Operands come as any decimal or integer type; results are unscaled HUGEINTs of the scale that the caller asks for.
+ * Operands come as any decimal or integer type; results are unscaled HUGEINTs of the scale that the
+ * caller asks for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,7 @@
 
 typedef unsigned __int128 u128;
 
-/* ---- 256 bits ------------------------------------------------------------------------------------------------------------- */
+/* ---- 256 bits -------------------------------------------------------------------------------- */
 
 typedef struct u256 {
     u128 high, low;
@@ -45,7 +47,8 @@ static u256 u256_mul(u128 a, u128 b)
     uint64_t a0 = (uint64_t)a, a1 = (uint64_t)(a >> 64), b0 = (uint64_t)b, b1 = (uint64_t)(b >> 64);
     u128 low = (u128)a0 * b0, mid1 = (u128)a0 * b1, mid2 = (u128)a1 * b0, high = (u128)a1 * b1;
     u128 carry = (low >> 64) + (uint64_t)mid1 + (uint64_t)mid2;
-    return (u256){high + (mid1 >> 64) + (mid2 >> 64) + (carry >> 64), (carry << 64) | (uint64_t)low};
+    return (u256){high + (mid1 >> 64) + (mid2 >> 64) + (carry >> 64),
+                  (carry << 64) | (uint64_t)low};
 }
 
 /* Times 10^exponent; false on overflow of 256 bits. */
@@ -101,22 +104,25 @@ static u256 divide_rounded(u256 a, u256 b, bool is_negative, rounding mode)
     bool is_exact = rest.high == 0 && rest.low == 0;
     u256 missing = u256_sub(b, rest); /* rest >= half of b when missing <= rest */
     bool above = u256_less(missing, rest), tie = !above && !u256_less(rest, missing);
-    bool up = (mode == HALF_UP && (above || tie)) || (mode == HALF_EVEN && (above || (tie && (quotient.low & 1)))) ||
+    bool up = (mode == HALF_UP && (above || tie)) ||
+              (mode == HALF_EVEN && (above || (tie && (quotient.low & 1)))) ||
               (mode == CEILING && !is_negative) || (mode == FLOOR && is_negative);
     return !is_exact && up ? u256_add(quotient, u256_of(1)) : quotient;
 }
 
-/* ---- operands and results ----------------------------------------------------------------------------------------------------- */
+/* ---- operands and results -------------------------------------------------------------------- */
 
 static u128 magnitude(tg_int128 value)
 {
     return value < 0 ? -(u128)value : (u128)value;
 }
 
-static void return_decimal(tg_udf_call *call, bool fits, u256 value, bool is_negative, int precision, int scale, bool is_try)
+static void return_decimal(tg_udf_call *call, bool fits, u256 value, bool is_negative,
+                           int precision, int scale, bool is_try)
 {
     if (!fits || value.high || value.low >= (u128)tg_udf_pow10(precision)) {
-        tg_udf_fail_or_null(call, is_try, TG_E_NUMERIC_VALUE_OUT_OF_RANGE, "the result of an operation cannot be represented as DECIMAL(%d,%d)",
+        tg_udf_fail_or_null(call, is_try, TG_E_NUMERIC_VALUE_OUT_OF_RANGE,
+                            "the result of an operation cannot be represented as DECIMAL(%d,%d)",
                             precision, scale);
         return;
     }
@@ -182,7 +188,8 @@ static void decimal_mul(tg_udf_call *call)
 }
 
 /* |a| / |b| at a scale; b is not 0. */
-static bool quotient_at(u128 a, int scale_a, u128 b, int scale_b, int scale, bool is_negative, rounding mode, u256 *out)
+static bool quotient_at(u128 a, int scale_a, u128 b, int scale_b, int scale, bool is_negative,
+                        rounding mode, u256 *out)
 {
     int exponent = scale - scale_a + scale_b;
     u256 x = u256_of(a), y = u256_of(b);
@@ -202,11 +209,13 @@ static void decimal_div(tg_udf_call *call)
     tg_int128 a = tg_udf_decimal(call, 0, &scale_a), b = tg_udf_decimal(call, 1, &scale_b);
     bool is_negative = (a < 0) != (b < 0), is_try = tg_udf_bool(call, 4);
     if (b == 0) {
-        tg_udf_fail_or_null(call, is_try, TG_E_DIVIDE_BY_ZERO, "division by zero; use try_divide to get NULL");
+        tg_udf_fail_or_null(call, is_try, TG_E_DIVIDE_BY_ZERO,
+                            "division by zero; use try_divide to get NULL");
         return;
     }
     u256 quotient = {0, 0};
-    bool fits = quotient_at(magnitude(a), scale_a, magnitude(b), scale_b, scale, is_negative, HALF_UP, &quotient);
+    bool fits = quotient_at(magnitude(a), scale_a, magnitude(b), scale_b, scale, is_negative,
+                            HALF_UP, &quotient);
     return_decimal(call, fits, quotient, is_negative, precision, scale, is_try);
 }
 
@@ -221,7 +230,8 @@ static void decimal_avg(tg_udf_call *call)
         return;
     }
     u256 quotient = {0, 0};
-    bool fits = quotient_at(magnitude(sum), scale_a, (u128)count, 0, scale, sum < 0, HALF_UP, &quotient);
+    bool fits =
+        quotient_at(magnitude(sum), scale_a, (u128)count, 0, scale, sum < 0, HALF_UP, &quotient);
     return_decimal(call, fits, quotient, sum < 0, precision, scale, tg_udf_bool(call, 4));
 }
 
@@ -235,12 +245,14 @@ static void decimal_div_long(tg_udf_call *call)
     }
     bool is_negative = (a < 0) != (b < 0);
     u256 quotient = {0, 0};
-    bool fits = quotient_at(magnitude(a), scale_a, magnitude(b), scale_b, 0, is_negative, DOWN, &quotient);
+    bool fits =
+        quotient_at(magnitude(a), scale_a, magnitude(b), scale_b, 0, is_negative, DOWN, &quotient);
     if (!fits || quotient.high || quotient.low > (u128)INT64_MAX + is_negative) {
         tg_udf_fail(call, TG_E_ARITHMETIC_OVERFLOW, "the quotient is too large for BIGINT");
         return;
     }
-    tg_udf_return_long(call, (int64_t)(is_negative ? -(tg_int128)quotient.low : (tg_int128)quotient.low));
+    tg_udf_return_long(call,
+                       (int64_t)(is_negative ? -(tg_int128)quotient.low : (tg_int128)quotient.low));
 }
 
 static void remainder_of(tg_udf_call *call, bool is_positive)
@@ -249,15 +261,18 @@ static void remainder_of(tg_udf_call *call, bool is_positive)
     tg_int128 a = tg_udf_decimal(call, 0, &scale_a), b = tg_udf_decimal(call, 1, &scale_b);
     bool is_try = tg_udf_bool(call, 4);
     if (b == 0) {
-        tg_udf_fail_or_null(call, is_try, TG_E_REMAINDER_BY_ZERO, "remainder by zero; use try_mod to get NULL");
+        tg_udf_fail_or_null(call, is_try, TG_E_REMAINDER_BY_ZERO,
+                            "remainder by zero; use try_mod to get NULL");
         return;
     }
     int common = scale_a > scale_b ? scale_a : scale_b;
     u256 x = u256_of(magnitude(a)), y = u256_of(magnitude(b)), rest;
-    bool fits = u256_scale(&x, common - scale_a) && u256_scale(&y, common - scale_b) && !(y.high >> 127) && !(x.high >> 127);
+    bool fits = u256_scale(&x, common - scale_a) && u256_scale(&y, common - scale_b) &&
+                !(y.high >> 127) && !(x.high >> 127);
     bool is_negative = a < 0;
     if (!fits) {
-        tg_udf_fail_or_null(call, is_try, TG_E_NUMERIC_VALUE_OUT_OF_RANGE, "the operands of a remainder are too large");
+        tg_udf_fail_or_null(call, is_try, TG_E_NUMERIC_VALUE_OUT_OF_RANGE,
+                            "the operands of a remainder are too large");
         return;
     }
     (void)u256_div(x, y, &rest);
@@ -286,8 +301,10 @@ static void decimal_round(tg_udf_call *call)
     static const struct {
         const char *name;
         rounding mode;
-    } modes[] = {{"half_up", HALF_UP}, {"half_even", HALF_EVEN}, {"ceiling", CEILING}, {"floor", FLOOR}};
-    int scale_a, at = tg_udf_int(call, 1), precision = tg_udf_int(call, 3), scale = tg_udf_int(call, 4);
+    } modes[] = {
+        {"half_up", HALF_UP}, {"half_even", HALF_EVEN}, {"ceiling", CEILING}, {"floor", FLOOR}};
+    int scale_a, at = tg_udf_int(call, 1), precision = tg_udf_int(call, 3),
+                 scale = tg_udf_int(call, 4);
     tg_int128 a = tg_udf_decimal(call, 0, &scale_a);
     rounding mode = HALF_UP;
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {

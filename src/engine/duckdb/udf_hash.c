@@ -2,15 +2,15 @@
 /*
  * Spark's hash (Murmur3, 32 bits) and xxhash64 over values of any type, and CRC-32.
  *
- * Both start with 42 and go from value to value: the hash so far is the seed of the next; NULL leaves it. Spark hashes a 4 or
- * 8 byte value as its little-endian bytes, except that Murmur3 takes the bytes behind the last whole word one by one as signed
- * numbers. Source: Spark's documentation of hash and xxhash64, the Murmur3 and XXH64 definitions, Spark's own answers.
+ * Both start with 42 and go from value to value: the hash so far is the seed of the next; NULL
+ * leaves it. Spark hashes a 4 or
+ * 8 byte value as its little-endian bytes, except that Murmur3 takes the bytes behind the last
+ * whole word one by one as signed
+ * numbers. Source: Spark's documentation of hash and xxhash64, the Murmur3 and XXH64 definitions,
+ * Spark's own answers.
  */
 #include <math.h>
 #include <string.h>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "engine/duckdb/udf_int.h"
 
@@ -46,7 +46,7 @@ static void open_node(tg_arena *arena, duckdb_vector vector, node *out)
     tg_duckdb.destroy_logical_type(&type);
 }
 
-/* ---- the two functions over bytes -------------------------------------------------------------------------------------------- */
+/* ---- the two functions over bytes ------------------------------------------------------------ */
 
 static uint32_t mix_k1(uint32_t k1)
 {
@@ -82,9 +82,71 @@ static uint32_t murmur3(const char *bytes, size_t len, uint32_t seed)
     return h1 ^ (h1 >> 16);
 }
 
+/* XXH64, as its specification has it. */
+static const uint64_t prime1 = UINT64_C(0x9E3779B185EBCA87);
+static const uint64_t prime2 = UINT64_C(0xC2B2AE3D27D4EB4F);
+static const uint64_t prime3 = UINT64_C(0x165667B19E3779F9);
+static const uint64_t prime4 = UINT64_C(0x85EBCA77C2B2AE63);
+static const uint64_t prime5 = UINT64_C(0x27D4EB2F165667C5);
+
+static uint64_t rotate(uint64_t value, int bits)
+{
+    return value << bits | value >> (64 - bits);
+}
+
+static uint64_t read64(const char *bytes)
+{
+    uint64_t value;
+    memcpy(&value, bytes, sizeof(value));
+    return value;
+}
+
+static uint64_t xxh_round(uint64_t lane, uint64_t input)
+{
+    return rotate(lane + input * prime2, 31) * prime1;
+}
+
+/* Blocks of 32 bytes in four lanes; *at is moved behind them. */
+static uint64_t xxh_blocks(const char *bytes, size_t len, uint64_t seed, size_t *at)
+{
+    uint64_t lanes[4] = {seed + prime1 + prime2, seed + prime2, seed, seed - prime1};
+    for (; *at + 32 <= len; *at += 32) {
+        for (size_t i = 0; i < 4; i++) {
+            lanes[i] = xxh_round(lanes[i], read64(bytes + *at + 8 * i));
+        }
+    }
+    uint64_t hash =
+        rotate(lanes[0], 1) + rotate(lanes[1], 7) + rotate(lanes[2], 12) + rotate(lanes[3], 18);
+    for (size_t i = 0; i < 4; i++) {
+        hash = (hash ^ xxh_round(0, lanes[i])) * prime1 + prime4;
+    }
+    return hash;
+}
+
+static uint64_t xxh64(const char *bytes, size_t len, uint64_t seed)
+{
+    size_t at = 0;
+    uint64_t hash = (len >= 32 ? xxh_blocks(bytes, len, seed, &at) : seed + prime5) + len;
+    for (; at + 8 <= len; at += 8) {
+        hash = rotate(hash ^ xxh_round(0, read64(bytes + at)), 27) * prime1 + prime4;
+    }
+    if (at + 4 <= len) {
+        uint32_t word;
+        memcpy(&word, bytes + at, sizeof(word));
+        hash = rotate(hash ^ word * prime1, 23) * prime2 + prime3;
+        at += 4;
+    }
+    for (; at < len; at++) {
+        hash = rotate(hash ^ (unsigned char)bytes[at] * prime5, 11) * prime1;
+    }
+    hash = (hash ^ hash >> 33) * prime2;
+    hash = (hash ^ hash >> 29) * prime3;
+    return hash ^ hash >> 32;
+}
+
 static uint64_t hash_bytes(bool is_64, const char *bytes, size_t len, uint64_t seed)
 {
-    return is_64 ? XXH64(bytes, len, seed) : murmur3(bytes, len, (uint32_t)seed);
+    return is_64 ? xxh64(bytes, len, seed) : murmur3(bytes, len, (uint32_t)seed);
 }
 
 static uint64_t hash_int(bool is_64, int32_t value, uint64_t seed)
@@ -101,7 +163,7 @@ static uint64_t hash_long(bool is_64, int64_t value, uint64_t seed)
     return hash_bytes(is_64, bytes, sizeof(bytes), seed);
 }
 
-/* ---- values -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static uint64_t hash_double(bool is_64, double value, uint64_t seed)
 {
@@ -123,7 +185,10 @@ static uint64_t hash_float(bool is_64, float value, uint64_t seed)
     return hash_int(is_64, bits, seed);
 }
 
-/* Up to 18 digits as a BIGINT, else the fewest bytes of the two's complement, most significant first (BigInteger.toByteArray). */
+/*
+ * Up to 18 digits as a BIGINT, else the fewest bytes of the two's complement, most significant
+ * first (BigInteger.toByteArray).
+ */
 static uint64_t hash_decimal(bool is_64, tg_int128 value, int precision, uint64_t seed)
 {
     if (precision <= 18) {
@@ -134,7 +199,8 @@ static uint64_t hash_decimal(bool is_64, tg_int128 value, int precision, uint64_
         bytes[15 - i] = (char)(value >> (8 * i));
     }
     size_t start = 0;
-    while (start < 15 && ((bytes[start] == 0 && bytes[start + 1] >= 0) || (bytes[start] == -1 && bytes[start + 1] < 0))) {
+    while (start < 15 && ((bytes[start] == 0 && bytes[start + 1] >= 0) ||
+                          (bytes[start] == -1 && bytes[start + 1] < 0))) {
         start++;
     }
     return hash_bytes(is_64, bytes + start, 16 - start, seed);
@@ -159,7 +225,8 @@ static tg_int128 decimal_at(const node *n, idx_t row)
 static uint64_t hash_string(bool is_64, const duckdb_string_t *value, uint64_t seed)
 {
     uint32_t len = value->value.inlined.length;
-    const char *bytes = len <= sizeof(value->value.inlined.inlined) ? value->value.inlined.inlined : value->value.pointer.ptr;
+    const char *bytes = len <= sizeof(value->value.inlined.inlined) ? value->value.inlined.inlined
+                                                                    : value->value.pointer.ptr;
     return hash_bytes(is_64, bytes, len, seed);
 }
 

@@ -2,9 +2,12 @@
 /*
  * Writing scalar functions: private to udf*.c.
  *
- * A function computes one row: reads arguments with tg_udf_<type>(call, i), and ends by one tg_udf_return_<type>,
- * tg_udf_return_null or tg_udf_fail. Signature letters: b BOOLEAN, i INTEGER, l BIGINT, h HUGEINT, f FLOAT, d DOUBLE, s VARCHAR, x BLOB,
- * D DATE, T TIMESTAMP, Z TIMESTAMP WITH TIME ZONE, n any number as decimal (tg_udf_decimal), * any number of any values (last).
+ * A function computes one row: reads arguments with tg_udf_<type>(call, i), and ends by one
+ * tg_udf_return_<type>,
+ * tg_udf_return_null or tg_udf_fail. Signature letters: b BOOLEAN, i INTEGER, l BIGINT, h HUGEINT,
+ * f FLOAT, d DOUBLE, s VARCHAR, x BLOB,
+ * D DATE, T TIMESTAMP, Z TIMESTAMP WITH TIME ZONE, n any number as decimal (tg_udf_decimal), * any
+ * number of any values (last).
  * "ss>i" takes two strings and gives an integer.
  */
 #ifndef TG_ENGINE_DUCKDB_UDF_INT_H
@@ -41,12 +44,13 @@ struct tg_udf_call {
     duckdb_vector result;
     void *result_data;
     uint64_t *result_validity;
-    tg_buf text;       /* for results; cleared before each row */
-    tg_buf failure;    /* set: the chunk ends with this error */
-    tg_arena *arena;   /* of the chunk */
-    tg_str zone_name;  /* the zone loaded last */
+    tg_buf text;      /* for results; cleared before each row */
+    tg_buf failure;   /* set: the chunk ends with this error */
+    tg_arena *arena;  /* of the chunk */
+    tg_str zone_name; /* the zone loaded last */
     const tg_zone *zone;
-    tg_str pattern_text; /* whatever a function keeps from row to row: a text and what was made of it */
+    tg_str
+        pattern_text; /* whatever a function keeps from row to row: a text and what was made of it */
     void *pattern;
 };
 
@@ -56,10 +60,10 @@ static inline bool tg_udf_is_null(const tg_udf_call *call, size_t index)
     return validity && !(validity[call->row / 64] >> (call->row % 64) & 1);
 }
 
-#define TG_UDF_GETTER(name, ctype)                                              \
-    static inline ctype tg_udf_##name(const tg_udf_call *call, size_t index)    \
-    {                                                                           \
-        return ((const ctype *)call->args[index].data)[call->row];              \
+#define TG_UDF_GETTER(name, ctype)                                           \
+    static inline ctype tg_udf_##name(const tg_udf_call *call, size_t index) \
+    {                                                                        \
+        return ((const ctype *)call->args[index].data)[call->row];           \
     }
 TG_UDF_GETTER(bool, bool)
 TG_UDF_GETTER(int, int32_t)
@@ -75,35 +79,39 @@ tg_int128 tg_udf_decimal(const tg_udf_call *call, size_t index, int *out_scale);
 
 void tg_udf_return_null(tg_udf_call *call);
 void tg_udf_return_bool(tg_udf_call *call, bool value);
-void tg_udf_return_int(tg_udf_call *call, int64_t value);   /* INTEGER and DATE */
-void tg_udf_return_long(tg_udf_call *call, int64_t value);  /* BIGINT, TIMESTAMP* */
+void tg_udf_return_int(tg_udf_call *call, int64_t value);  /* INTEGER and DATE */
+void tg_udf_return_long(tg_udf_call *call, int64_t value); /* BIGINT, TIMESTAMP* */
 void tg_udf_return_huge(tg_udf_call *call, tg_int128 value);
 void tg_udf_return_float(tg_udf_call *call, float value);
 void tg_udf_return_double(tg_udf_call *call, double value);
-void tg_udf_return_str(tg_udf_call *call, tg_str value);    /* VARCHAR, BLOB */
+void tg_udf_return_str(tg_udf_call *call, tg_str value); /* VARCHAR, BLOB */
 /* Ends the query with an error. */
-void tg_udf_fail(tg_udf_call *call, tg_error_class cls, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void tg_udf_fail(tg_udf_call *call, tg_error_class cls, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* NULL when is_try, else the error. */
-void tg_udf_fail_or_null(tg_udf_call *call, bool is_try, tg_error_class cls, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void tg_udf_fail_or_null(tg_udf_call *call, bool is_try, tg_error_class cls, const char *format,
+                         ...) __attribute__((format(printf, 4, 5)));
 
 /* The zone named by an argument; NULL and the error set when unknown. */
 const tg_zone *tg_udf_zone(tg_udf_call *call, tg_str name);
 
-/* ---- shared kernels ------------------------------------------------------------------------------------------------ */
+/* ---- shared kernels -------------------------------------------------------------------------- */
 
 tg_str tg_udf_trim(tg_str text); /* Java white space and control characters at both ends */
 /*
- * A decimal text ("-1.5e3") as unscaled number of a scale, half away from zero. False: malformed; *out_overflow: does not fit
+ * A decimal text ("-1.5e3") as unscaled number of a scale, half away from zero. False: malformed;
+ * *out_overflow: does not fit
  * the precision.
  */
-bool tg_udf_parse_decimal(tg_str text, int precision, int scale, tg_int128 *out, bool *out_overflow);
+bool tg_udf_parse_decimal(tg_str text, int precision, int scale, tg_int128 *out,
+                          bool *out_overflow);
 tg_int128 tg_udf_pow10(int exponent); /* 0 to 38 */
 /* Byte offset of the character (code point) at index, text.len when there are not so many. */
 size_t tg_udf_char_offset(tg_str text, size_t index);
 
 /* The tables of functions, one per file; they end with a NULL name. */
-extern const tg_udf tg_udf_table_cast[], tg_udf_table_decimal[], tg_udf_table_math[], tg_udf_table_string[], tg_udf_table_datetime[],
-    tg_udf_table_hash[], tg_udf_table_collection[], tg_udf_table_json[];
+extern const tg_udf tg_udf_table_cast[], tg_udf_table_decimal[], tg_udf_table_math[],
+    tg_udf_table_string[], tg_udf_table_datetime[], tg_udf_table_hash[], tg_udf_table_collection[],
+    tg_udf_table_json[];
 
 #endif

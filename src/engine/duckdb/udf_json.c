@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * get_json_object and json_array_length. Numbers keep their text; a text that is not JSON gives NULL.
+ * get_json_object and json_array_length. Numbers keep their text; a text that is not JSON gives
+ * NULL.
  */
 #include <yyjson.h>
 
 #include "engine/duckdb/udf_int.h"
 
-/* ---- writing ------------------------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void put_value(tg_buf *out, yyjson_val *value, int depth)
 {
@@ -27,7 +28,8 @@ static void put_value(tg_buf *out, yyjson_val *value, int depth)
         return;
     case YYJSON_TYPE_ARR:
         tg_buf_addc(out, '[');
-        yyjson_arr_foreach(value, index, count, item) {
+        yyjson_arr_foreach(value, index, count, item)
+        {
             tg_buf_addz(out, index ? "," : "");
             put_value(out, item, depth + 1);
         }
@@ -35,7 +37,8 @@ static void put_value(tg_buf *out, yyjson_val *value, int depth)
         return;
     case YYJSON_TYPE_OBJ:
         tg_buf_addc(out, '{');
-        yyjson_obj_foreach(value, index, count, key, item) {
+        yyjson_obj_foreach(value, index, count, key, item)
+        {
             tg_buf_addz(out, index ? "," : "");
             tg_json_quote(out, (tg_str){yyjson_get_str(key), yyjson_get_len(key)});
             tg_buf_addc(out, ':');
@@ -49,7 +52,7 @@ static void put_value(tg_buf *out, yyjson_val *value, int depth)
     }
 }
 
-/* ---- paths ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 typedef enum step_kind { STEP_END, STEP_NAME, STEP_INDEX, STEP_ALL, STEP_INVALID } step_kind;
 
@@ -74,7 +77,8 @@ static step next_step(tg_str path, size_t *at)
             (*at)++;
         }
         result.name = tg_str_sub(path, start, *at);
-        result.kind = result.name.len == 0 || tg_str_eq(result.name, TG_S("*")) ? STEP_INVALID : STEP_NAME;
+        result.kind =
+            result.name.len == 0 || tg_str_eq(result.name, TG_S("*")) ? STEP_INVALID : STEP_NAME;
         return result;
     }
     size_t close = c == '[' ? tg_str_find(path, TG_S("]"), start) : SIZE_MAX;
@@ -96,7 +100,10 @@ static step next_step(tg_str path, size_t *at)
     return result;
 }
 
-/* Follows steps until the end or [*], which *out_all tells. NULL when there is no such value or the path is not valid. */
+/*
+ * Follows steps until the end or [*], which *out_all tells. NULL when there is no such value or the
+ * path is not valid.
+ */
 static yyjson_val *follow(yyjson_val *value, tg_str path, size_t *at, bool *out_all)
 {
     *out_all = false;
@@ -126,12 +133,14 @@ static void collect_all(tg_udf_call *call, yyjson_val *array, tg_str path, size_
 {
     size_t index, count, found = 0;
     yyjson_val *item;
-    yyjson_arr_foreach(array, index, count, item) {
+    yyjson_arr_foreach(array, index, count, item)
+    {
         size_t at = rest;
         bool is_all;
         yyjson_val *match = follow(item, path, &at, &is_all);
         if (is_all) {
-            tg_udf_fail(call, TG_E_UNSUPPORTED_FEATURE, "a JSON path with two [*] is not available");
+            tg_udf_fail(call, TG_E_UNSUPPORTED_FEATURE,
+                        "a JSON path with two [*] is not available");
             return;
         }
         if (match && !yyjson_is_null(match)) {
@@ -145,14 +154,16 @@ static void collect_all(tg_udf_call *call, yyjson_val *array, tg_str path, size_
     } else if (found == 1) {
         tg_udf_return_str(call, tg_buf_str(&call->text));
     } else {
-        tg_udf_return_str(call, tg_str_printf(call->arena, "[%.*s]", TG_SARG(tg_buf_str(&call->text))));
+        tg_udf_return_str(call,
+                          tg_str_printf(call->arena, "[%.*s]", TG_SARG(tg_buf_str(&call->text))));
     }
 }
 
 static yyjson_val *parse(tg_udf_call *call, tg_str text)
 {
     yyjson_val *root = NULL;
-    return tg_json_parse(text, TG_JSON_RAW_NUMBERS, call->arena, &root, NULL) == TG_OK ? root : NULL;
+    return tg_json_parse(text, TG_JSON_RAW_NUMBERS, call->arena, &root, NULL) == TG_OK ? root
+                                                                                       : NULL;
 }
 
 static void get_json_object(tg_udf_call *call)

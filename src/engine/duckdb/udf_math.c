@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers: Java's mathematics (NaN instead of errors), division that raises for 0, rounding by decimal text.
+ * Numbers: Java's mathematics (NaN instead of errors), division that raises for 0, rounding by
+ * decimal text.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -8,13 +9,13 @@
 
 #include "engine/duckdb/udf_int.h"
 
-/* ---- double -> double --------------------------------------------------------------------------------------------------------- */
+/* ---- double -> double ------------------------------------------------------------------------ */
 
-#define MATH(name, expression)                      \
-    static void math_##name(tg_udf_call *call)      \
-    {                                               \
-        double x = tg_udf_double(call, 0);          \
-        tg_udf_return_double(call, (expression));   \
+#define MATH(name, expression)                    \
+    static void math_##name(tg_udf_call *call)    \
+    {                                             \
+        double x = tg_udf_double(call, 0);        \
+        tg_udf_return_double(call, (expression)); \
     }
 MATH(sqrt, sqrt(x))
 MATH(cbrt, cbrt(x))
@@ -35,21 +36,21 @@ MATH(tanh, tanh(x))
 MATH(asinh, asinh(x))
 MATH(acosh, acosh(x))
 MATH(atanh, atanh(x))
-MATH(degrees, x * (180 / M_PI))
-MATH(radians, x * (M_PI / 180))
+MATH(degrees, x *(180 / M_PI))
+MATH(radians, x *(M_PI / 180))
 MATH(rint, rint(x))
 MATH(sign, x > 0 ? 1 : x < 0 ? -1 : x)
 
 /* Logarithms are NULL at and below the bound. */
-#define LOGARITHM(name, bound, expression)          \
-    static void math_##name(tg_udf_call *call)      \
-    {                                               \
-        double x = tg_udf_double(call, 0);          \
-        if (x <= (bound)) {                         \
-            tg_udf_return_null(call);               \
-            return;                                 \
-        }                                           \
-        tg_udf_return_double(call, (expression));   \
+#define LOGARITHM(name, bound, expression)        \
+    static void math_##name(tg_udf_call *call)    \
+    {                                             \
+        double x = tg_udf_double(call, 0);        \
+        if (x <= (bound)) {                       \
+            tg_udf_return_null(call);             \
+            return;                               \
+        }                                         \
+        tg_udf_return_double(call, (expression)); \
     }
 LOGARITHM(ln, 0, log(x))
 LOGARITHM(log10, 0, log10(x))
@@ -119,9 +120,11 @@ static void floor_long(tg_udf_call *call)
 
 static void width_bucket(tg_udf_call *call)
 {
-    double value = tg_udf_double(call, 0), low = tg_udf_double(call, 1), high = tg_udf_double(call, 2);
+    double value = tg_udf_double(call, 0), low = tg_udf_double(call, 1),
+           high = tg_udf_double(call, 2);
     int64_t count = tg_udf_long(call, 3);
-    bool is_null = count <= 0 || count == INT64_MAX || isnan(value) || low == high || !isfinite(low) || !isfinite(high);
+    bool is_null = count <= 0 || count == INT64_MAX || isnan(value) || low == high ||
+                   !isfinite(low) || !isfinite(high);
     if (is_null) {
         tg_udf_return_null(call);
         return;
@@ -137,14 +140,16 @@ static void width_bucket(tg_udf_call *call)
     }
 }
 
-/* ---- division and remainder -------------------------------------------------------------------------------------------------------- */
+/* ---- division and remainder ------------------------------------------------------------------ */
 
 static void by_zero(tg_udf_call *call, bool is_try, bool is_remainder)
 {
     if (is_remainder) {
-        tg_udf_fail_or_null(call, is_try, TG_E_REMAINDER_BY_ZERO, "remainder by zero; use try_mod to get NULL");
+        tg_udf_fail_or_null(call, is_try, TG_E_REMAINDER_BY_ZERO,
+                            "remainder by zero; use try_mod to get NULL");
     } else {
-        tg_udf_fail_or_null(call, is_try, TG_E_DIVIDE_BY_ZERO, "division by zero; use try_divide to get NULL");
+        tg_udf_fail_or_null(call, is_try, TG_E_DIVIDE_BY_ZERO,
+                            "division by zero; use try_divide to get NULL");
     }
 }
 
@@ -163,7 +168,8 @@ static void div_long(tg_udf_call *call)
 {
     int64_t a = tg_udf_long(call, 0), b = tg_udf_long(call, 1);
     if (b == 0) {
-        tg_udf_fail(call, tg_udf_bool(call, 2) ? TG_E_INTERVAL_DIVIDED_BY_ZERO : TG_E_DIVIDE_BY_ZERO,
+        tg_udf_fail(call,
+                    tg_udf_bool(call, 2) ? TG_E_INTERVAL_DIVIDED_BY_ZERO : TG_E_DIVIDE_BY_ZERO,
                     "division by zero; use try_divide to get NULL");
         return;
     }
@@ -203,7 +209,8 @@ static void pmod_long(tg_udf_call *call)
         return;
     }
     int64_t rest = remainder_long(tg_udf_long(call, 0), b);
-    tg_udf_return_long(call, rest < 0 ? remainder_long((int64_t)((uint64_t)rest + (uint64_t)b), b) : rest);
+    tg_udf_return_long(call, rest < 0 ? remainder_long((int64_t)((uint64_t)rest + (uint64_t)b), b)
+                                      : rest);
 }
 
 static void mod_double(tg_udf_call *call)
@@ -227,16 +234,16 @@ static void pmod_double(tg_udf_call *call)
     tg_udf_return_double(call, rest < 0 ? fmod(rest + b, b) : rest);
 }
 
-#define TRY_LONG(name, builtin)                                                       \
-    static void try_##name##_long(tg_udf_call *call)                                  \
-    {                                                                                 \
-        int64_t value, max = INT64_MAX >> (64 - tg_udf_int(call, 2));                 \
-        bool fits = !builtin(tg_udf_long(call, 0), tg_udf_long(call, 1), &value);     \
-        if (!fits || value > max || value < -max - 1) {                               \
-            tg_udf_return_null(call);                                                 \
-            return;                                                                   \
-        }                                                                             \
-        tg_udf_return_long(call, value);                                              \
+#define TRY_LONG(name, builtin)                                                   \
+    static void try_##name##_long(tg_udf_call *call)                              \
+    {                                                                             \
+        int64_t value, max = INT64_MAX >> (64 - tg_udf_int(call, 2));             \
+        bool fits = !builtin(tg_udf_long(call, 0), tg_udf_long(call, 1), &value); \
+        if (!fits || value > max || value < -max - 1) {                           \
+            tg_udf_return_null(call);                                             \
+            return;                                                               \
+        }                                                                         \
+        tg_udf_return_long(call, value);                                          \
     }
 TRY_LONG(add, __builtin_add_overflow)
 TRY_LONG(sub, __builtin_sub_overflow)
@@ -246,13 +253,14 @@ static void sum_long(tg_udf_call *call)
 {
     tg_int128 sum = tg_udf_huge(call, 0);
     if (sum > INT64_MAX || sum < INT64_MIN) {
-        tg_udf_fail(call, TG_E_ARITHMETIC_OVERFLOW, "the sum is too large for BIGINT; use try_sum to get NULL");
+        tg_udf_fail(call, TG_E_ARITHMETIC_OVERFLOW,
+                    "the sum is too large for BIGINT; use try_sum to get NULL");
         return;
     }
     tg_udf_return_long(call, (int64_t)sum);
 }
 
-/* ---- rounding ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rounding -------------------------------------------------------------------------------- */
 
 /* Rounds the shortest decimal text of a number: digits d1 d2 ... of 0.d1d2... * 10^point. */
 static double round_text(tg_udf_call *call, double value, int scale, bool is_even, bool is_float)
@@ -263,7 +271,10 @@ static double round_text(tg_udf_call *call, double value, int scale, bool is_eve
     tg_int128 unscaled;
     bool overflows;
     tg_str text = tg_double_text(call->arena, value, is_float);
-    /* Beyond 17 digits behind the point there is nothing to round, and large numbers have no fraction. */
+    /*
+     * Beyond 17 digits behind the point there is nothing to round, and large numbers have no
+     * fraction.
+     */
     if (scale > 300 || fabs(value) >= 1e20 || (scale > 17 && fabs(value) >= 1)) {
         return value;
     }
@@ -296,12 +307,14 @@ static double round_text(tg_udf_call *call, double value, int scale, bool is_eve
 
 static void round_double(tg_udf_call *call)
 {
-    tg_udf_return_double(call, round_text(call, tg_udf_double(call, 0), tg_udf_int(call, 1), tg_udf_bool(call, 2), false));
+    tg_udf_return_double(call, round_text(call, tg_udf_double(call, 0), tg_udf_int(call, 1),
+                                          tg_udf_bool(call, 2), false));
 }
 
 static void round_float(tg_udf_call *call)
 {
-    tg_udf_return_float(call, (float)round_text(call, (double)tg_udf_float(call, 0), tg_udf_int(call, 1), tg_udf_bool(call, 2), true));
+    tg_udf_return_float(call, (float)round_text(call, (double)tg_udf_float(call, 0),
+                                                tg_udf_int(call, 1), tg_udf_bool(call, 2), true));
 }
 
 /* To tens, hundreds ...: scale is negative. */
@@ -325,7 +338,7 @@ static void round_long(tg_udf_call *call)
     tg_udf_return_long(call, (int64_t)quotient);
 }
 
-/* ---- bits and bases -------------------------------------------------------------------------------------------------------------------- */
+/* ---- bits and bases -------------------------------------------------------------------------- */
 
 static int64_t narrow(uint64_t value, int bits)
 {
@@ -341,7 +354,8 @@ static void shift_left(tg_udf_call *call)
 
 static void shift_right(tg_udf_call *call)
 {
-    tg_udf_return_long(call, tg_udf_long(call, 0) >> (tg_udf_int(call, 1) & (tg_udf_int(call, 2) - 1)));
+    tg_udf_return_long(call,
+                       tg_udf_long(call, 0) >> (tg_udf_int(call, 1) & (tg_udf_int(call, 2) - 1)));
 }
 
 static void shift_right_unsigned(tg_udf_call *call)
@@ -356,7 +370,8 @@ static void bit_get(tg_udf_call *call)
 {
     int position = tg_udf_int(call, 1), bits = tg_udf_int(call, 2);
     if (position < 0 || position >= bits) {
-        tg_udf_fail(call, TG_E_INVALID_PARAMETER_VALUE_BIT_POSITION_RANGE, "the bit position must be from 0 to %d, found %d", bits - 1, position);
+        tg_udf_fail(call, TG_E_INVALID_PARAMETER_VALUE_BIT_POSITION_RANGE,
+                    "the bit position must be from 0 to %d, found %d", bits - 1, position);
         return;
     }
     tg_udf_return_int(call, tg_udf_long(call, 0) >> position & 1);
@@ -364,7 +379,9 @@ static void bit_get(tg_udf_call *call)
 
 static int digit_of(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'z' ? (c | 0x20) - 'a' + 10 : 99;
+    return c >= '0' && c <= '9'                     ? c - '0'
+           : (c | 0x20) >= 'a' && (c | 0x20) <= 'z' ? (c | 0x20) - 'a' + 10
+                                                    : 99;
 }
 
 /* Bases 2 to 36; a negative target base gives a signed number. */
@@ -379,7 +396,8 @@ static void conv(tg_udf_call *call)
     bool is_negative = text.ptr[0] == '-';
     uint64_t value = 0;
     for (size_t i = is_negative; i < text.len && digit_of(text.ptr[i]) < from; i++) {
-        if (__builtin_mul_overflow(value, (uint64_t)from, &value) || __builtin_add_overflow(value, (uint64_t)digit_of(text.ptr[i]), &value)) {
+        if (__builtin_mul_overflow(value, (uint64_t)from, &value) ||
+            __builtin_add_overflow(value, (uint64_t)digit_of(text.ptr[i]), &value)) {
             tg_udf_fail(call, TG_E_ARITHMETIC_OVERFLOW, "the number in conv is too large");
             return;
         }
@@ -392,7 +410,8 @@ static void conv(tg_udf_call *call)
     char digits[72];
     size_t count = 0;
     do {
-        digits[sizeof(digits) - ++count] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[size % (uint64_t)target];
+        digits[sizeof(digits) - ++count] =
+            "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[size % (uint64_t)target];
         size /= (uint64_t)target;
     } while (size);
     tg_buf_addz(&call->text, shows_minus ? "-" : "");

@@ -2,7 +2,8 @@
 /*
  * Strings by code points, as Spark's UTF8String has them.
  *
- * Case mapping: ASCII here; other letters by the C library's C.UTF-8 tables, plus the few that change their length in Java.
+ * Case mapping: ASCII here; other letters by the C library's C.UTF-8 tables, plus the few that
+ * change their length in Java.
  */
 #include <locale.h>
 #include <math.h>
@@ -14,7 +15,7 @@
 
 #include "engine/duckdb/udf_int.h"
 
-/* ---- positions ---------------------------------------------------------------------------------------------------------------- */
+/* ---- positions ------------------------------------------------------------------------------- */
 
 static bool is_continuation(char c)
 {
@@ -43,12 +44,17 @@ static tg_str chars(tg_str text, int64_t from, int64_t to)
     return tg_str_sub(rest, 0, tg_udf_char_offset(rest, (size_t)(to - (from > 0 ? from : 0))));
 }
 
-/* Positions count from 1, 0 means 1, negative ones count from the end and may lie in front of the text. */
+/*
+ * Positions count from 1, 0 means 1, negative ones count from the end and may lie in front of the
+ * text.
+ */
 static void substring_of(tg_udf_call *call, int64_t len)
 {
     tg_str text = tg_udf_str(call, 0);
     int64_t position = tg_udf_int(call, 1);
-    int64_t start = position > 0 ? position - 1 : position < 0 ? (int64_t)tg_utf8_count(text) + position : 0;
+    int64_t start = position > 0   ? position - 1
+                    : position < 0 ? (int64_t)tg_utf8_count(text) + position
+                                   : 0;
     tg_udf_return_str(call, chars(text, start, start + len));
 }
 
@@ -82,7 +88,8 @@ static void locate(tg_udf_call *call)
         return;
     }
     size_t found = tg_str_find(text, part, tg_udf_char_offset(text, (size_t)start - 1));
-    tg_udf_return_int(call, found == SIZE_MAX ? 0 : (int64_t)tg_utf8_count(tg_str_sub(text, 0, found)) + 1);
+    tg_udf_return_int(
+        call, found == SIZE_MAX ? 0 : (int64_t)tg_utf8_count(tg_str_sub(text, 0, found)) + 1);
 }
 
 static void substring_index(tg_udf_call *call)
@@ -121,14 +128,16 @@ static void split_part(tg_udf_call *call)
     tg_str text = tg_udf_str(call, 0), delimiter = tg_udf_str(call, 1);
     int64_t number = tg_udf_int(call, 2), count = 1;
     if (number == 0) {
-        tg_udf_fail(call, TG_E_INVALID_INDEX_OF_ZERO, "the part of split_part must not be 0: parts count from 1");
+        tg_udf_fail(call, TG_E_INVALID_INDEX_OF_ZERO,
+                    "the part of split_part must not be 0: parts count from 1");
         return;
     }
     if (delimiter.len == 0) {
         tg_udf_return_str(call, number == 1 || number == -1 ? text : TG_S(""));
         return;
     }
-    for (size_t at = tg_str_find(text, delimiter, 0); at != SIZE_MAX; at = tg_str_find(text, delimiter, at + delimiter.len)) {
+    for (size_t at = tg_str_find(text, delimiter, 0); at != SIZE_MAX;
+         at = tg_str_find(text, delimiter, at + delimiter.len)) {
         count++;
     }
     int64_t wanted = number > 0 ? number : count + number + 1;
@@ -164,7 +173,7 @@ static void find_in_set(tg_udf_call *call)
     tg_udf_return_int(call, 0);
 }
 
-/* ---- changing --------------------------------------------------------------------------------------------------------------------- */
+/* ---- changing -------------------------------------------------------------------------------- */
 
 static void add_padding(tg_udf_call *call, tg_str padding, int64_t count)
 {
@@ -188,7 +197,8 @@ static void pad(tg_udf_call *call, tg_str padding, bool is_left)
         return;
     }
     if (wanted > PAD_MAX) {
-        tg_udf_fail(call, TG_E_TIDEGATE_LIMIT_EXCEEDED, "a text cannot be padded to %lld characters", (long long)wanted);
+        tg_udf_fail(call, TG_E_TIDEGATE_LIMIT_EXCEEDED,
+                    "a text cannot be padded to %lld characters", (long long)wanted);
         return;
     }
     if (is_left) {
@@ -248,7 +258,8 @@ static void translate(tg_udf_call *call)
             (void)tg_utf8_next(from, &i);
             found = tg_str_eq(tg_str_sub(from, begin, i), c) ? index : SIZE_MAX;
         }
-        tg_buf_adds(&call->text, found == SIZE_MAX ? c : chars(to, (int64_t)found, (int64_t)found + 1));
+        tg_buf_adds(&call->text,
+                    found == SIZE_MAX ? c : chars(to, (int64_t)found, (int64_t)found + 1));
     }
     tg_udf_return_str(call, tg_buf_str(&call->text));
 }
@@ -274,9 +285,12 @@ static void overlay4(tg_udf_call *call)
     overlay_of(call, tg_udf_int(call, 3));
 }
 
-/* ---- case --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- case ------------------------------------------------------------------------------------ */
 
-/* The C library's tables of a UTF-8 locale, whatever locale the program runs in. Made once, never changed. */
+/*
+ * The C library's tables of a UTF-8 locale, whatever locale the program runs in. Made once, never
+ * changed.
+ */
 static locale_t utf8_locale;
 static void make_locale(void)
 {
@@ -359,7 +373,7 @@ static void initcap(tg_udf_call *call)
     tg_udf_return_str(call, tg_buf_str(&call->text));
 }
 
-/* ---- characters, distances, checks -------------------------------------------------------------------------------------------------- */
+/* ---- characters, distances, checks ----------------------------------------------------------- */
 
 static void ascii(tg_udf_call *call)
 {
@@ -393,7 +407,8 @@ static void levenshtein(tg_udf_call *call)
         size_t j = 1;
         for (size_t k = 0; k < b.len; j++) {
             uint32_t d = tg_utf8_next(b, &k);
-            int32_t change = diagonal + (c != d), least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+            int32_t change = diagonal + (c != d),
+                    least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
             diagonal = row[j];
             row[j] = change < least ? change : least;
         }
@@ -446,7 +461,9 @@ static void luhn_check(tg_udf_call *call)
     tg_udf_return_bool(call, fits && sum % 10 == 0);
 }
 
-/* Two pointers with a fallback to the last %; the pattern may be malformed, which only a run finds. */
+/*
+ * Two pointers with a fallback to the last %; the pattern may be malformed, which only a run finds.
+ */
 static void like(tg_udf_call *call)
 {
     tg_str text = tg_udf_str(call, 0), pattern = tg_udf_str(call, 1);
@@ -454,9 +471,14 @@ static void like(tg_udf_call *call)
     size_t t = 0, p = 0, star = SIZE_MAX, star_t = 0;
     for (size_t i = 0; i < pattern.len; i++) {
         bool is_escape = pattern.ptr[i] == escape;
-        if (is_escape && (i + 1 == pattern.len || (pattern.ptr[i + 1] != '%' && pattern.ptr[i + 1] != '_' && pattern.ptr[i + 1] != escape))) {
-            tg_udf_fail(call, i + 1 == pattern.len ? TG_E_INVALID_FORMAT_ESC_AT_THE_END : TG_E_INVALID_FORMAT_ESC_IN_THE_MIDDLE,
-                        "the LIKE pattern '%.*s' has an escape that is not valid", TG_SARG(pattern));
+        if (is_escape &&
+            (i + 1 == pattern.len || (pattern.ptr[i + 1] != '%' && pattern.ptr[i + 1] != '_' &&
+                                      pattern.ptr[i + 1] != escape))) {
+            tg_udf_fail(call,
+                        i + 1 == pattern.len ? TG_E_INVALID_FORMAT_ESC_AT_THE_END
+                                             : TG_E_INVALID_FORMAT_ESC_IN_THE_MIDDLE,
+                        "the LIKE pattern '%.*s' has an escape that is not valid",
+                        TG_SARG(pattern));
             return;
         }
         i += is_escape;
@@ -488,7 +510,7 @@ static void like(tg_udf_call *call)
     tg_udf_return_bool(call, p == pattern.len);
 }
 
-/* ---- numbers with commas ------------------------------------------------------------------------------------------------------------------ */
+/* ---- numbers with commas --------------------------------------------------------------------- */
 
 static void put_commas(tg_udf_call *call, tg_str number)
 {
@@ -539,7 +561,8 @@ static void format_decimal(tg_udf_call *call)
     }
     int dropped = (int)decimals - digits;
     if (dropped > 0) {
-        tg_int128 unit = tg_udf_pow10(dropped < 38 ? dropped : 38), rest = unscaled % unit, size = rest < 0 ? -rest : rest;
+        tg_int128 unit = tg_udf_pow10(dropped < 38 ? dropped : 38), rest = unscaled % unit,
+                  size = rest < 0 ? -rest : rest;
         unscaled /= unit;
         bool up = size * 2 > unit || (size * 2 == unit && unscaled % 2 != 0);
         unscaled += up ? (rest < 0 ? -1 : 1) : 0;
@@ -559,11 +582,13 @@ static void format_decimal(tg_udf_call *call)
     tg_buf_dispose(&number);
 }
 
-/* ---- encodings -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- encodings ------------------------------------------------------------------------------- */
 
 static int hex_digit(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
+    return c >= '0' && c <= '9'                     ? c - '0'
+           : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
+                                                    : -1;
 }
 
 static void unhex(tg_udf_call *call)
@@ -588,7 +613,8 @@ static void unhex(tg_udf_call *call)
 /* Java's MIME decoder: characters outside the alphabet are skipped. */
 static void unbase64(tg_udf_call *call)
 {
-    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     tg_str text = tg_udf_str(call, 0);
     uint32_t bits = 0;
     int count = 0;
@@ -612,7 +638,9 @@ static void url_encode(tg_udf_call *call)
     tg_str text = tg_udf_str(call, 0);
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        bool is_plain = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z' && (unsigned char)c < 0x80) || (c && strchr("*-_.", c));
+        bool is_plain = (c >= '0' && c <= '9') ||
+                        ((c | 0x20) >= 'a' && (c | 0x20) <= 'z' && (unsigned char)c < 0x80) ||
+                        (c && strchr("*-_.", c));
         if (is_plain || c == ' ') {
             tg_buf_addc(&call->text, c == ' ' ? '+' : c);
         } else {
@@ -631,15 +659,18 @@ static void url_decode(tg_udf_call *call)
             tg_buf_addc(&call->text, text.ptr[i] == '+' ? ' ' : text.ptr[i]);
             continue;
         }
-        fits = i + 2 < text.len && hex_digit(text.ptr[i + 1]) >= 0 && hex_digit(text.ptr[i + 2]) >= 0;
+        fits =
+            i + 2 < text.len && hex_digit(text.ptr[i + 1]) >= 0 && hex_digit(text.ptr[i + 2]) >= 0;
         if (fits) {
-            tg_buf_addc(&call->text, (char)(hex_digit(text.ptr[i + 1]) * 16 + hex_digit(text.ptr[i + 2])));
+            tg_buf_addc(&call->text,
+                        (char)(hex_digit(text.ptr[i + 1]) * 16 + hex_digit(text.ptr[i + 2])));
             i += 2;
         }
     }
     fits = fits && tg_utf8_valid_len(tg_buf_str(&call->text)) == call->text.len;
     if (!fits) {
-        tg_udf_fail_or_null(call, tg_udf_bool(call, 1), TG_E_CANNOT_DECODE_URL, "the text '%.*s' is not a valid URL encoding", TG_SARG(text));
+        tg_udf_fail_or_null(call, tg_udf_bool(call, 1), TG_E_CANNOT_DECODE_URL,
+                            "the text '%.*s' is not a valid URL encoding", TG_SARG(text));
         return;
     }
     tg_udf_return_str(call, tg_buf_str(&call->text));

@@ -11,23 +11,27 @@
 
 static const int64_t sample = INT64_C(1722819723456789); /* 2024-08-05 01:02:03.456789 */
 
-static void check_format(const char *pattern_text, int64_t local_us, int32_t offset, const char *expected)
+static void check_format(const char *pattern_text, int64_t local_us, int32_t offset,
+                         const char *expected)
 {
     tg_auto_buf tg_buf out = TG_BUF_INIT;
     tg_datetime_pattern pattern;
     const char *why = "";
-    assert_int_equal(tg_datetime_pattern_compile(tg_str_from(pattern_text), false, &pattern, &why), TG_PATTERN_OK);
+    assert_int_equal(tg_datetime_pattern_compile(tg_str_from(pattern_text), false, &pattern, &why),
+                     TG_PATTERN_OK);
     tg_datetime_pattern_format(&pattern, local_us, offset, TG_S("Europe/Paris"), &out);
     assert_string_equal(tg_buf_cstr(&out), expected);
 }
 
-static void check_parse(const char *pattern_text, const char *text, const char *expected, const char *zone)
+static void check_parse(const char *pattern_text, const char *text, const char *expected,
+                        const char *zone)
 {
     tg_auto_arena tg_arena *arena = tg_arena_new();
     tg_datetime_pattern pattern;
     const char *why = "";
     tg_parsed_time time;
-    assert_int_equal(tg_datetime_pattern_compile(tg_str_from(pattern_text), true, &pattern, &why), TG_PATTERN_OK);
+    assert_int_equal(tg_datetime_pattern_compile(tg_str_from(pattern_text), true, &pattern, &why),
+                     TG_PATTERN_OK);
     bool fits = tg_datetime_pattern_parse(&pattern, tg_str_from(text), &time);
     assert_int_equal(fits, expected != NULL);
     if (fits) {
@@ -58,7 +62,8 @@ static void test_parse(void **state)
     check_parse("MM/dd/yyyy hh:mm a", "02/29/2024 01:05 PM", "2024-02-29 13:05:00", "");
     check_parse("yyyy-MM-dd HH:mm:ss[.SSS]", "2024-02-29 12:34:56", "2024-02-29 12:34:56", "");
     check_parse("yyyy-MM-dd HH:mm:ss.SSSSSS", "2024-02-29 12:34:56.7", "2024-02-29 12:34:56.7", "");
-    check_parse("yyyy-MM-dd'T'HH:mm:ssXXX", "2024-02-29T12:34:56+02:00", "2024-02-29 12:34:56", "+02:00");
+    check_parse("yyyy-MM-dd'T'HH:mm:ssXXX", "2024-02-29T12:34:56+02:00", "2024-02-29 12:34:56",
+                "+02:00");
     check_parse("yy", "24", "2024-01-01 00:00:00", "");
     check_parse("yyyy D", "2024 366", "2024-12-31 00:00:00", "");
 }
@@ -82,14 +87,23 @@ static void test_verdicts(void **state)
         const char *pattern;
         bool for_parsing;
         tg_pattern_verdict verdict;
-    } cases[] = {{"YYYY", false, TG_PATTERN_INVALID}, {"yyyy-MM-ddTHH", false, TG_PATTERN_INVALID}, {"ddd", false, TG_PATTERN_INVALID},
-                 {"EEE", true, TG_PATTERN_INVALID},   {"EEE", false, TG_PATTERN_OK},                {"'x", false, TG_PATTERN_INVALID},
-                 {"yyyy]", false, TG_PATTERN_INVALID}, {"#", false, TG_PATTERN_INVALID},            {"F", false, TG_PATTERN_UNSUPPORTED},
-                 {"QQ", true, TG_PATTERN_UNSUPPORTED}, {"", true, TG_PATTERN_OK}};
+    } cases[] = {{"YYYY", false, TG_PATTERN_INVALID},
+                 {"yyyy-MM-ddTHH", false, TG_PATTERN_INVALID},
+                 {"ddd", false, TG_PATTERN_INVALID},
+                 {"EEE", true, TG_PATTERN_INVALID},
+                 {"EEE", false, TG_PATTERN_OK},
+                 {"'x", false, TG_PATTERN_INVALID},
+                 {"yyyy]", false, TG_PATTERN_INVALID},
+                 {"#", false, TG_PATTERN_INVALID},
+                 {"F", false, TG_PATTERN_UNSUPPORTED},
+                 {"QQ", true, TG_PATTERN_UNSUPPORTED},
+                 {"", true, TG_PATTERN_OK}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         tg_datetime_pattern pattern;
         const char *why = "";
-        assert_int_equal(tg_datetime_pattern_compile(tg_str_from(cases[i].pattern), cases[i].for_parsing, &pattern, &why), cases[i].verdict);
+        assert_int_equal(tg_datetime_pattern_compile(tg_str_from(cases[i].pattern),
+                                                     cases[i].for_parsing, &pattern, &why),
+                         cases[i].verdict);
     }
 }
 

@@ -41,9 +41,11 @@ static void test_translation(void **state)
 static void test_refusals(void **state)
 {
     (void)state;
-    static const char *const patterns[] = {"(?=a)", "(?!a)", "(?<=a)b", "(?<!a)b", "(a)\\1", "a*+", "a++", "(?>a)", "[a&&b]", "[a[b]]",
-                                           "\\R",   "\\h",   "\\Z",     "(a",      "a)",     "[a",  "*a",  "a\\",   "(?i)\xC3\xA9", "a{2000}",
-                                           "(?u)a", "a**",   "\\cA",    "[]a]",    "a{",     "\\p{IsLatin}", "(?m)a$"};
+    static const char *const patterns[] = {
+        "(?=a)", "(?!a)",  "(?<=a)b", "(?<!a)b", "(a)\\1",       "a*+",     "a++",
+        "(?>a)", "[a&&b]", "[a[b]]",  "\\R",     "\\h",          "\\Z",     "(a",
+        "a)",    "[a",     "*a",      "a\\",     "(?i)\xC3\xA9", "a{2000}", "(?u)a",
+        "a**",   "\\cA",   "[]a]",    "a{",      "\\p{IsLatin}", "(?m)a$"};
     for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
         check_refused(patterns[i]);
     }

@@ -57,7 +57,8 @@ static void check_value(const sql_case *c, duckdb_result *result)
         duckdb_string_t *value = tg_duckdb.vector_get_data(vector);
         tg_str text = {tg_duckdb.string_t_data(value), tg_duckdb.string_t_length(*value)};
         if (!c->expected || !tg_str_eq(text, tg_str_from(c->expected))) {
-            fail_msg("%s is %.*s, not %s", c->sql, TG_SARG(text), c->expected ? c->expected : "NULL");
+            fail_msg("%s is %.*s, not %s", c->sql, TG_SARG(text),
+                     c->expected ? c->expected : "NULL");
         }
     }
     tg_duckdb.destroy_data_chunk(&chunk);
@@ -80,7 +81,8 @@ static void check_all(const sql_case *cases, size_t count)
             fail_msg("%s gives a value, not %s", cases[i].sql, cases[i].expected);
         } else {
             const char *message = tg_duckdb.result_error(&result);
-            const char *mark = tg_arena_printf(arena, "[TG:%s", wants_error ? cases[i].expected + 1 : "?");
+            const char *mark =
+                tg_arena_printf(arena, "[TG:%s", wants_error ? cases[i].expected + 1 : "?");
             if (!strstr(message, mark)) {
                 fail_msg("%s: %s", cases[i].sql, message);
             }
@@ -112,7 +114,8 @@ static void test_cast(void **state)
         {"tg_cast_boolean('on', FALSE)", "!CAST_INVALID_INPUT"},
         {"tg_cast_date('2024-02-30', TRUE)", NULL},
         {"tg_cast_local('2024-02-29 12:34:56Z', FALSE)", "2024-02-29 12:34:56"},
-        {"epoch_us(tg_cast_timestamp('2024-07-01 12:00:00', 'Europe/Paris', FALSE))", "1719828000000000"},
+        {"epoch_us(tg_cast_timestamp('2024-07-01 12:00:00', 'Europe/Paris', FALSE))",
+         "1719828000000000"},
         {"tg_cast_timestamp('2024-07-01 12:00:00', 'Nowhere', FALSE)", "!INVALID_TIMEZONE"},
         {"tg_double_long(1.9, 32, FALSE)", "1"},
         {"tg_double_long(-1.9, 32, FALSE)", "-1"},
@@ -135,15 +138,22 @@ static void test_decimal(void **state)
 {
     (void)state;
     static const sql_case cases[] = {
-        {"tg_decimal_div(CAST(2 AS DECIMAL(20,10)), CAST(3 AS DECIMAL(20,10)), 38, 18, FALSE)", "666666666666666667"},
+        {"tg_decimal_div(CAST(2 AS DECIMAL(20,10)), CAST(3 AS DECIMAL(20,10)), 38, 18, FALSE)",
+         "666666666666666667"},
         {"tg_decimal_div(CAST(-1 AS DECIMAL(3,0)), CAST(8 AS DECIMAL(3,0)), 9, 2, FALSE)", "-13"},
         {"tg_decimal_div(1, 0, 9, 2, FALSE)", "!DIVIDE_BY_ZERO"},
         {"tg_decimal_div(1, 0, 9, 2, TRUE)", NULL},
-        {"tg_decimal_mul(CAST('1.23456789' AS DECIMAL(38,18)), CAST('9.87654321' AS DECIMAL(38,18)), 38, 6, FALSE)", "12193263"},
-        {"tg_decimal_mul(CAST('99999999999999999999' AS DECIMAL(38,0)), CAST('99999999999999999999' AS DECIMAL(38,0)), 38, 0, FALSE)",
+        {"tg_decimal_mul(CAST('1.23456789' AS DECIMAL(38,18)), CAST('9.87654321' AS "
+         "DECIMAL(38,18)), 38, 6, FALSE)",
+         "12193263"},
+        {"tg_decimal_mul(CAST('99999999999999999999' AS DECIMAL(38,0)), "
+         "CAST('99999999999999999999' AS DECIMAL(38,0)), 38, 0, FALSE)",
          "!NUMERIC_VALUE_OUT_OF_RANGE"},
-        {"tg_decimal_add(CAST('99999999999999999999999999999999999999' AS DECIMAL(38,0)), 1, 38, 0, FALSE)", "!NUMERIC_VALUE_OUT_OF_RANGE"},
-        {"tg_decimal_sub(CAST('0.5' AS DECIMAL(38,30)), CAST('2' AS DECIMAL(38,0)), 38, 6, FALSE)", "-1500000"},
+        {"tg_decimal_add(CAST('99999999999999999999999999999999999999' AS DECIMAL(38,0)), 1, 38, "
+         "0, FALSE)",
+         "!NUMERIC_VALUE_OUT_OF_RANGE"},
+        {"tg_decimal_sub(CAST('0.5' AS DECIMAL(38,30)), CAST('2' AS DECIMAL(38,0)), 38, 6, FALSE)",
+         "-1500000"},
         {"tg_decimal_mod(CAST('-7.50' AS DECIMAL(10,2)), 2, 10, 2, FALSE)", "-150"},
         {"tg_decimal_pmod(CAST('-7.50' AS DECIMAL(10,2)), 2, 10, 2, FALSE)", "50"},
         {"tg_decimal_div_long(CAST('-7.50' AS DECIMAL(10,2)), 2)", "-3"},
@@ -159,20 +169,34 @@ static void test_math(void **state)
 {
     (void)state;
     static const sql_case cases[] = {
-        {"tg_sqrt(-1)", "nan"},           {"tg_ln(0)", NULL},
-        {"tg_log(2, 8)", "3.0"},          {"tg_pow(1, CAST('nan' AS DOUBLE))", "nan"},
-        {"tg_div_double(1, 0, FALSE)", "!DIVIDE_BY_ZERO"}, {"tg_div_long(-5, 2, FALSE)", "-2"},
-        {"tg_floor_div(-5, 2)", "-3"},    {"tg_mod_long(7, 0, FALSE)", "!REMAINDER_BY_ZERO"},
-        {"tg_mod_long(-9223372036854775808, -1, FALSE)", "0"}, {"tg_pmod_long(-7, 3, FALSE)", "2"},
-        {"tg_pmod_long(7, -3, FALSE)", "1"}, {"tg_try_add_long(127, 1, 8)", NULL},
-        {"tg_try_mul_long(9223372036854775807, 2, 64)", NULL}, {"tg_round_double(1.005, 2, FALSE)", "1.01"},
-        {"tg_round_double(2.5, 0, TRUE)", "2.0"}, {"tg_round_double(1e308, 2, FALSE)", "1e+308"},
-        {"tg_round_double(-1250, -2, FALSE)", "-1300.0"}, {"tg_round_long(25, -1, TRUE)", "20"},
-        {"tg_ceil_long(CAST('nan' AS DOUBLE))", "0"}, {"tg_floor_long(1e20)", "9223372036854775807"},
-        {"tg_factorial(21)", NULL},       {"tg_conv('-10', 16, -10)", "-16"},
-        {"tg_conv('-10', 16, 10)", "18446744073709551600"}, {"tg_shift_left(1, 33, 32)", "2"},
-        {"tg_shift_right_unsigned(-8, 1, 32)", "2147483644"}, {"tg_width_bucket(5.3, 0.2, 10.6, 5)", "3"},
-        {"tg_width_bucket(-2.1, 1.3, 3.4, 3)", "0"}, {"tg_sum_long(CAST('9223372036854775808' AS HUGEINT))", "!ARITHMETIC_OVERFLOW"},
+        {"tg_sqrt(-1)", "nan"},
+        {"tg_ln(0)", NULL},
+        {"tg_log(2, 8)", "3.0"},
+        {"tg_pow(1, CAST('nan' AS DOUBLE))", "nan"},
+        {"tg_div_double(1, 0, FALSE)", "!DIVIDE_BY_ZERO"},
+        {"tg_div_long(-5, 2, FALSE)", "-2"},
+        {"tg_floor_div(-5, 2)", "-3"},
+        {"tg_mod_long(7, 0, FALSE)", "!REMAINDER_BY_ZERO"},
+        {"tg_mod_long(-9223372036854775808, -1, FALSE)", "0"},
+        {"tg_pmod_long(-7, 3, FALSE)", "2"},
+        {"tg_pmod_long(7, -3, FALSE)", "1"},
+        {"tg_try_add_long(127, 1, 8)", NULL},
+        {"tg_try_mul_long(9223372036854775807, 2, 64)", NULL},
+        {"tg_round_double(1.005, 2, FALSE)", "1.01"},
+        {"tg_round_double(2.5, 0, TRUE)", "2.0"},
+        {"tg_round_double(1e308, 2, FALSE)", "1e+308"},
+        {"tg_round_double(-1250, -2, FALSE)", "-1300.0"},
+        {"tg_round_long(25, -1, TRUE)", "20"},
+        {"tg_ceil_long(CAST('nan' AS DOUBLE))", "0"},
+        {"tg_floor_long(1e20)", "9223372036854775807"},
+        {"tg_factorial(21)", NULL},
+        {"tg_conv('-10', 16, -10)", "-16"},
+        {"tg_conv('-10', 16, 10)", "18446744073709551600"},
+        {"tg_shift_left(1, 33, 32)", "2"},
+        {"tg_shift_right_unsigned(-8, 1, 32)", "2147483644"},
+        {"tg_width_bucket(5.3, 0.2, 10.6, 5)", "3"},
+        {"tg_width_bucket(-2.1, 1.3, 3.4, 3)", "0"},
+        {"tg_sum_long(CAST('9223372036854775808' AS HUGEINT))", "!ARITHMETIC_OVERFLOW"},
     };
     CHECK_ALL(cases);
 }
@@ -181,21 +205,40 @@ static void test_string(void **state)
 {
     (void)state;
     static const sql_case cases[] = {
-        {"tg_substring('Spark SQL', 0, 3)", "Spa"},  {"tg_substring('Spark SQL', -20, 13)", "Sp"},
-        {"tg_substring('a\xF0\x9F\x98\x80" "b', 2, 1)", "\xF0\x9F\x98\x80"}, {"tg_substring('abc', 2147483647)", ""},
-        {"tg_right('abc', -1)", ""},                 {"tg_lpad('hi', 5, '?!')", "?!?hi"},
-        {"tg_rpad('hi', 1)", "h"},                   {"tg_lpad('hi', 5, '')", "hi"},
-        {"tg_substring_index('www.apache.org', '.', -2)", "apache.org"}, {"tg_substring_index('a.b', '.', 1)", "a"},
-        {"tg_split_part('11.12.13', '.', -1)", "13"}, {"tg_split_part('a', '.', 0)", "!INVALID_INDEX_OF_ZERO"},
-        {"tg_translate('AaBbCc', 'abc', '12')", "A1B2C"}, {"tg_upper('stra\xC3\x9F" "e')", "STRASSE"},
-        {"tg_initcap('hello wORLD-x')", "Hello World-x"}, {"tg_levenshtein('kitten', 'sitting')", "3"},
-        {"tg_soundex('Pfister')", "P236"},           {"tg_like('a%c', 'a\\%c', '\\')", "true"},
-        {"tg_like('abc', '_b%', '\\')", "true"},     {"tg_like('abc', 'ab\\', '\\')", "!INVALID_FORMAT"},
-        {"tg_format_double(0.015, 2)", "0.01"},      {"tg_format_decimal('1234567.895', 2)", "1,234,567.90"},
-        {"tg_format_decimal('-1234', 1)", "-1,234.0"}, {"tg_chr(321)", "A"},
-        {"hex(tg_unhex('F'))", "0F"},                {"tg_unhex('XY')", NULL},
-        {"tg_url_encode('a b&\xC3\xA9')", "a+b%26%C3%A9"}, {"tg_url_decode('a%2', FALSE)", "!CANNOT_DECODE_URL"},
-        {"tg_locate('bar', 'foobarbar', 5)", "7"},   {"tg_find_in_set('b', 'a,b')", "2"},
+        {"tg_substring('Spark SQL', 0, 3)", "Spa"},
+        {"tg_substring('Spark SQL', -20, 13)", "Sp"},
+        {"tg_substring('a\xF0\x9F\x98\x80"
+         "b', 2, 1)",
+         "\xF0\x9F\x98\x80"},
+        {"tg_substring('abc', 2147483647)", ""},
+        {"tg_right('abc', -1)", ""},
+        {"tg_lpad('hi', 5, '?!')", "?!?hi"},
+        {"tg_rpad('hi', 1)", "h"},
+        {"tg_lpad('hi', 5, '')", "hi"},
+        {"tg_substring_index('www.apache.org', '.', -2)", "apache.org"},
+        {"tg_substring_index('a.b', '.', 1)", "a"},
+        {"tg_split_part('11.12.13', '.', -1)", "13"},
+        {"tg_split_part('a', '.', 0)", "!INVALID_INDEX_OF_ZERO"},
+        {"tg_translate('AaBbCc', 'abc', '12')", "A1B2C"},
+        {"tg_upper('stra\xC3\x9F"
+         "e')",
+         "STRASSE"},
+        {"tg_initcap('hello wORLD-x')", "Hello World-x"},
+        {"tg_levenshtein('kitten', 'sitting')", "3"},
+        {"tg_soundex('Pfister')", "P236"},
+        {"tg_like('a%c', 'a\\%c', '\\')", "true"},
+        {"tg_like('abc', '_b%', '\\')", "true"},
+        {"tg_like('abc', 'ab\\', '\\')", "!INVALID_FORMAT"},
+        {"tg_format_double(0.015, 2)", "0.01"},
+        {"tg_format_decimal('1234567.895', 2)", "1,234,567.90"},
+        {"tg_format_decimal('-1234', 1)", "-1,234.0"},
+        {"tg_chr(321)", "A"},
+        {"hex(tg_unhex('F'))", "0F"},
+        {"tg_unhex('XY')", NULL},
+        {"tg_url_encode('a b&\xC3\xA9')", "a+b%26%C3%A9"},
+        {"tg_url_decode('a%2', FALSE)", "!CANNOT_DECODE_URL"},
+        {"tg_locate('bar', 'foobarbar', 5)", "7"},
+        {"tg_find_in_set('b', 'a,b')", "2"},
     };
     CHECK_ALL(cases);
 }
@@ -208,14 +251,18 @@ static void test_datetime(void **state)
         {"tg_add_months(DATE '2024-03-31', -13)", "2023-02-28"},
         {"tg_timestamp_diff('MONTH', TIMESTAMP '2024-01-31', TIMESTAMP '2024-03-31')", "2"},
         {"tg_timestamp_diff('MONTH', TIMESTAMP '2024-03-31', TIMESTAMP '2024-02-29')", "-1"},
-        {"tg_timestamp_diff('DAY', TIMESTAMP '2024-01-01 12:00:00', TIMESTAMP '2024-01-03 11:59:59')", "1"},
+        {"tg_timestamp_diff('DAY', TIMESTAMP '2024-01-01 12:00:00', TIMESTAMP '2024-01-03 "
+         "11:59:59')",
+         "1"},
         {"tg_timestamp_add('YEAR', 1, TIMESTAMP '2024-02-29 01:00:00')", "2025-02-28 01:00:00"},
         {"tg_months_between(TIMESTAMP '2024-02-28', TIMESTAMP '2024-01-31', TRUE)", "0.90322581"},
         {"tg_next_day(DATE '2024-01-01', 'tu')", "2024-01-02"},
         {"tg_next_day(DATE '2024-01-01', 'x')", "!ILLEGAL_DAY_OF_WEEK"},
         {"tg_make_date(2023, 2, 29)", "!DATETIME_FIELD_OUT_OF_BOUNDS"},
-        {"tg_make_local(2024, 2, 29, 12, 34, CAST('60.5' AS DECIMAL(16,6)), FALSE)", "!INVALID_FRACTION_OF_SECOND"},
-        {"tg_make_local(2024, 2, 29, 12, 34, CAST('60' AS DECIMAL(16,6)), FALSE)", "2024-02-29 12:35:00"},
+        {"tg_make_local(2024, 2, 29, 12, 34, CAST('60.5' AS DECIMAL(16,6)), FALSE)",
+         "!INVALID_FRACTION_OF_SECOND"},
+        {"tg_make_local(2024, 2, 29, 12, 34, CAST('60' AS DECIMAL(16,6)), FALSE)",
+         "2024-02-29 12:35:00"},
         {"tg_interval_div(CAST(10 AS BIGINT), CAST(4 AS BIGINT))", "3"},
         {"tg_interval_div(CAST(1 AS BIGINT), CAST(0 AS BIGINT))", "!INTERVAL_DIVIDED_BY_ZERO"},
         {"tg_parse_date('2024-02-30', 'yyyy-MM-dd', TRUE)", NULL},
@@ -255,10 +302,17 @@ static void test_chunks(void **state)
 {
     (void)state;
     static const sql_case cases[] = {
-        {"(SELECT sum(tg_cast_long(CASE WHEN x % 3 = 0 THEN NULL ELSE CAST(x AS VARCHAR) END, 64, FALSE)) FROM range(10000) t(x))", "33326667"},
-        {"(SELECT count(DISTINCT tg_reverse('a rather long text ' || x)) FROM range(5000) t(x))", "5000"},
-        {"(SELECT sum(tg_hash(x, CASE WHEN x % 2 = 0 THEN [x, NULL] END)) IS NOT NULL FROM range(5000) t(x))", "true"},
-        {"(SELECT max(CASE WHEN x < 4999 THEN 1 WHEN tg_bad_index(1, x) THEN NULL END) FROM range(4999) t(x))", "1"},
+        {"(SELECT sum(tg_cast_long(CASE WHEN x % 3 = 0 THEN NULL ELSE CAST(x AS VARCHAR) END, 64, "
+         "FALSE)) FROM range(10000) t(x))",
+         "33326667"},
+        {"(SELECT count(DISTINCT tg_reverse('a rather long text ' || x)) FROM range(5000) t(x))",
+         "5000"},
+        {"(SELECT sum(tg_hash(x, CASE WHEN x % 2 = 0 THEN [x, NULL] END)) IS NOT NULL FROM "
+         "range(5000) t(x))",
+         "true"},
+        {"(SELECT max(CASE WHEN x < 4999 THEN 1 WHEN tg_bad_index(1, x) THEN NULL END) FROM "
+         "range(4999) t(x))",
+         "1"},
     };
     CHECK_ALL(cases);
 }
@@ -266,8 +320,10 @@ static void test_chunks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cast),     cmocka_unit_test(test_decimal),   cmocka_unit_test(test_math),   cmocka_unit_test(test_string),
-        cmocka_unit_test(test_datetime), cmocka_unit_test(test_hash_json), cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_cast),     cmocka_unit_test(test_decimal),
+        cmocka_unit_test(test_math),     cmocka_unit_test(test_string),
+        cmocka_unit_test(test_datetime), cmocka_unit_test(test_hash_json),
+        cmocka_unit_test(test_chunks),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
