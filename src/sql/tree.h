@@ -75,14 +75,4 @@ bool tg_idset_has(const tg_idset *set, uint32_t id);
 /* All columns that occur in expr, also inside its subqueries. */
 void tg_idset_add_expr(tg_idset *set, const tg_bexpr *expr);
 
-/* ---- pruning ------------------------------------------------------------------------------------------------------- */
-
-/* Where a node of a pruned tree came from. */
-typedef struct tg_scan_origin {
-    const tg_rel *pruned, *original;
-} tg_scan_origin;
-typedef TG_VEC(tg_scan_origin) tg_scan_origins;
-/* A tree with the same output without the columns that nothing above uses. origins (may be NULL) gets an entry per SCAN. */
-tg_rel *tg_sql_prune(tg_arena *arena, tg_rel *rel, tg_scan_origins *origins);
-
 #endif
