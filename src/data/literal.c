@@ -106,7 +106,7 @@ static void add_interval(tg_buf *out, tg_value value)
     tg_buf_addz(out, value.as.i64 < 0 ? "INTERVAL '-" : "INTERVAL '");
     for (tg_interval_field field = first; field <= last; field++) {
         uint64_t unit = (uint64_t)fields[field].unit;
-        bool two_digits = field > first && field > TG_FIELD_DAY;
+        bool two_digits = field > TG_FIELD_DAY; /* also the first one: Spark writes 03:04.5 and 01.5 */
         tg_buf_addz(out, field > first ? fields[field].before : "");
         tg_buf_addf(out, two_digits ? "%02llu" : "%llu", (unsigned long long)(rest / unit));
         rest %= unit;

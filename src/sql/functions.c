@@ -105,6 +105,29 @@ tg_code tg_fn_unsupported(const tg_bexpr *call, tg_error *err, const char *why)
         TG_ERR(err, UNSUPPORTED_FEATURE, "`%s` is not available %s", call->function->name, why));
 }
 
+bool tg_sql_orders_alike(const tg_type *type)
+{
+    if (type->kind == TG_TYPE_ARRAY) {
+        return !type->contains_null && tg_sql_orders_alike(type->element);
+    }
+    if (type->kind != TG_TYPE_STRUCT) {
+        return type->kind != TG_TYPE_MAP;
+    }
+    for (size_t i = 0; i < type->field_count; i++) {
+        if (type->fields[i].nullable || !tg_sql_orders_alike(type->fields[i].type)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+tg_code tg_fn_check_order(const tg_bexpr *call, const tg_type *type, tg_error *err)
+{
+    return tg_sql_orders_alike(type)
+               ? TG_OK
+               : tg_fn_unsupported(call, err, "for arrays and structs that may hold NULLs");
+}
+
 /* ---- literals -------------------------------------------------------------------------------- */
 
 tg_bexpr *tg_bexpr_literal(tg_arena *arena, tg_value value, tg_span span)

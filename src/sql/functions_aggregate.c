@@ -137,6 +137,7 @@ static tg_code check_orderable(tg_fn_context *ctx, const tg_bexpr *call, size_t 
 TG_FN_RESOLVER(min)
 {
     TG_TRY(check_orderable(ctx, call, 0, err));
+    TG_TRY(tg_fn_check_order(call, call->args[0]->type, err));
     call->type = call->args[0]->type;
     call->nullable = true;
     return TG_OK;
@@ -145,6 +146,7 @@ TG_FN_RESOLVER(min)
 TG_FN_RESOLVER(min_by)
 {
     TG_TRY(check_orderable(ctx, call, 1, err));
+    TG_TRY(tg_fn_check_order(call, call->args[1]->type, err));
     call->type = call->args[0]->type;
     call->nullable = true;
     return TG_OK;
@@ -155,12 +157,10 @@ TG_FN_RESOLVER(first)
 {
     if (call->arg_count == 2) {
         const tg_bexpr *flag = call->args[1];
-        if (flag->kind != TG_B_LITERAL || flag->type->kind != TG_TYPE_BOOLEAN ||
-            flag->literal.is_null) {
+        bool is_constant = flag->kind == TG_B_LITERAL && flag->type->kind == TG_TYPE_BOOLEAN;
+        if (!is_constant || flag->literal.is_null) {
             return tg_fn_type_error(call, 1, "TRUE or FALSE", err);
         }
-        call->ignore_nulls = flag->literal.as.boolean;
-        call->arg_count = 1;
     }
     (void)ctx;
     call->type = call->args[0]->type;
@@ -186,13 +186,16 @@ static tg_code print_not_null_filter(tg_print_context *ctx, const tg_bexpr *call
 TG_FN_PRINTER(first)
 {
     bool is_last = call->function->name[0] == 'l';
+    bool skips_nulls =
+        call->ignore_nulls || (call->arg_count == 2 && call->args[1]->literal.as.boolean);
     if (call->window) {
-        return tg_print_template(ctx, is_last ? "last_value($1$n)$o" : "first_value($1$n)$o", call,
-                                 err);
+        const char *nulls = skips_nulls ? " IGNORE NULLS" : "";
+        return tg_print_format(ctx, call, err, "%s_value($1%s)$o", is_last ? "last" : "first",
+                               nulls);
     }
     TG_TRY(tg_print_template(ctx, is_last ? "last($1)" : "first($1)", call, err));
-    return call->ignore_nulls ? print_not_null_filter(ctx, call, err)
-                              : tg_print_template(ctx, "$o", call, err);
+    return skips_nulls ? print_not_null_filter(ctx, call, err)
+                       : tg_print_template(ctx, "$o", call, err);
 }
 
 TG_FN_RESOLVER(boolean_aggregate)

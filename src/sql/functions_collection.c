@@ -441,6 +441,9 @@ TG_FN_RESOLVER(array_ordered)
     }
     (void)ctx;
     const char *name = call->function->name;
+    if (strcmp(name, "array_distinct") != 0) {
+        TG_TRY(tg_fn_check_order(call, type->element, err));
+    }
     bool is_extreme = strcmp(name, "array_max") == 0 || strcmp(name, "array_min") == 0;
     call->type = is_extreme ? type->element : type;
     call->nullable = is_extreme || call->args[0]->nullable;

@@ -45,6 +45,10 @@ TG_FN_RESOLVER(comparison)
         TG_TRY(tg_sql_cast(ctx, call->args[i], type, TG_CAST_IMPLICIT, call->args[i]->span,
                            &call->args[i], err));
     }
+    if (call->function->name[0] != '=' && strcmp(call->function->name, "<>") != 0 &&
+        strcmp(call->function->name, "<=>") != 0 && call->function->name[0] != 'e') {
+        TG_TRY(tg_fn_check_order(call, type, err));
+    }
     bool is_null_safe = strcmp(call->function->name, "<=>") == 0;
     call->type = tg_type_of(TG_TYPE_BOOLEAN);
     call->nullable = !is_null_safe && tg_fn_any_nullable(call);
@@ -107,6 +111,7 @@ TG_FN_RESOLVER(greatest)
         call->nullable = call->nullable && call->args[i]->nullable;
     }
     TG_TRY(check_orderable(ctx, call, type, err));
+    TG_TRY(tg_fn_check_order(call, type, err));
     for (size_t i = 0; i < call->arg_count; i++) {
         TG_TRY(tg_sql_cast(ctx, call->args[i], type, TG_CAST_IMPLICIT, call->args[i]->span,
                            &call->args[i], err));

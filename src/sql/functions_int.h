@@ -35,6 +35,9 @@ tg_code tg_fn_at(tg_span span, tg_error *err, tg_code code);
 tg_code tg_fn_type_error(const tg_bexpr *call, size_t index, const char *wanted, tg_error *err);
 tg_code tg_fn_unsupported(const tg_bexpr *call, tg_error *err, const char *why);
 
+/* UNSUPPORTED_FEATURE when DuckDB would order values of the type otherwise than Spark. */
+tg_code tg_fn_check_order(const tg_bexpr *call, const tg_type *type, tg_error *err);
+
 /* ---- resolving ------------------------------------------------------------------------------- */
 
 tg_code tg_fn_resolve(tg_fn_context *ctx, tg_bexpr *call, tg_error *err);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables that a query names, in order of appearance, also inside subqueries of its expressions. */
 #include "sql/sql.h"
-#include "sql/token.h"
 
 /* Names of common table expressions in sight. */
 typedef struct cte_scope {
@@ -157,10 +156,4 @@ void tg_sql_visit_tables(const tg_query *query, void (*fn)(void *ctx, const tg_r
 {
     visitor v = {.fn = fn, .ctx = ctx};
     visit_query(&v, query, NULL);
-}
-
-bool tg_sql_is_reserved(tg_str word)
-{
-    tg_keyword keyword = tg_keyword_find(word);
-    return keyword != TG_KW_NONE && tg_keyword_is_reserved(keyword);
 }

@@ -266,7 +266,7 @@ static void sum_long(tg_udf_call *call)
 static double round_text(tg_udf_call *call, double value, int scale, bool is_even, bool is_float)
 {
     if (!isfinite(value) || value == 0) {
-        return value;
+        return value == 0 ? 0 : value; /* a BigDecimal has no -0 */
     }
     tg_int128 unscaled;
     bool overflows;

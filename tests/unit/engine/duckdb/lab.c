@@ -40,6 +40,27 @@ void lab_file(lab *l, const char *name, const char *content)
 
 /* ---- binding --------------------------------------------------------------------------------- */
 
+/* The file ids-N, when the name asks for it and it is not there yet. */
+static tg_code make_ids(lab *l, tg_str name, tg_arena *arena, tg_error *err)
+{
+    int64_t count;
+    bool exists;
+    if (!tg_str_starts(name, TG_S("ids-")) ||
+        !tg_str_to_i64(tg_str_sub(name, 4, name.len), &count)) {
+        return TG_OK;
+    }
+    tg_str path = tg_path_join(arena, l->folder, name);
+    TG_TRY(tg_fs_exists(tg_fs_local(), path, &exists, err));
+    if (exists) {
+        return TG_OK;
+    }
+    tg_auto_buf tg_buf text = TG_BUF_INIT;
+    for (int64_t i = 0; i < count; i++) {
+        tg_buf_addf(&text, "{\"id\":%lld}\n", (long long)i);
+    }
+    return tg_fs_write_replace(tg_fs_local(), path, tg_buf_str(&text), err);
+}
+
 static tg_code resolve(void *self, const tg_relation *relation, tg_arena *arena, tg_resolved *out,
                        tg_error *err)
 {
@@ -53,6 +74,7 @@ static tg_code resolve(void *self, const tg_relation *relation, tg_arena *arena,
                  : tg_str_ieq(word, TG_S("parquet")) ? TG_FORMAT_PARQUET
                                                      : TG_FORMAT_DELTA;
     }
+    TG_TRY(make_ids(l, name, arena, err));
     *out = (tg_resolved){0};
     int64_t version = relation->version ? relation->version->literal.as.i64 : -1;
     return l->engine->describe(l->engine->self, format, tg_path_join(arena, l->folder, name),

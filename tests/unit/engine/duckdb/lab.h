@@ -31,7 +31,7 @@ tg_str lab_path(lab *l, const char *table);
 void lab_file(lab *l, const char *name, const char *content);
 /*
  * Rows of a query as text: columns by '|', rows by ';', in the order they come. Tables are Delta
- * tables of the lab, or csv.`name`, ...
+ * tables of the lab, csv.`name` and so on, and json.`ids-N`: one column id with 0 to N - 1.
  */
 tg_str lab_rows(lab *l, const char *sql);
 /* As lab_rows, for a query that fails: the error stays in l->error. */

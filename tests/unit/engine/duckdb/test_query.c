@@ -52,15 +52,15 @@ static void types_come_out(void **state)
         {"1L", "l"},
         {"CAST(1 AS FLOAT)", "f"},
         {"1D", "g"},
-        {"CAST(1 AS DECIMAL(9,2))", "d:9,2"},
-        {"CAST(1 AS DECIMAL(38,10))", "d:38,10"},
+        {"CAST(1 AS DECIMAL(9,2))", "d:9,2,128"},
+        {"CAST(1 AS DECIMAL(38,10))", "d:38,10,128"},
         {"'x'", "u"},
         {"X'00'", "z"},
         {"DATE'2024-01-01'", "tdD"},
         {"TIMESTAMP'2024-01-01'", "tsu:UTC"},
         {"TIMESTAMP_NTZ'2024-01-01'", "tsu:"},
         {"sum(1)", "l"},
-        {"sum(CAST(1 AS DECIMAL(10,2)))", "d:20,2"},
+        {"sum(CAST(1 AS DECIMAL(10,2)))", "d:20,2,128"},
         {"count(*)", "l"},
         {"array(1)", "+l"},
         {"named_struct('a', 1)", "+s"},
@@ -88,7 +88,8 @@ static void streams_overlap(void **state)
     tg_engine_context context = {.zone = l->zone};
     struct ArrowArrayStream stream;
     assert_ok(l->engine->query(l->engine->self, &context,
-                               lab_bind(l, "SELECT id FROM range(100000)").rel, &stream, &l->error),
+                               lab_bind(l, "SELECT id FROM json.`ids-100000`").rel, &stream,
+                               &l->error),
               &l->error);
     int64_t rows = 0;
     for (int i = 0;; i++) {
@@ -110,9 +111,10 @@ static void streams_overlap(void **state)
 static void errors_while_reading(void **state)
 {
     lab *l = *state;
-    assert_int_equal(lab_fail(l, "SELECT 100 DIV (id - 90000) FROM range(100000)"), TG_EXECUTION);
+    assert_int_equal(lab_fail(l, "SELECT 100 DIV (id - 90000) FROM json.`ids-100000`"),
+                     TG_EXECUTION);
     assert_error_class(&l->error, "DIVIDE_BY_ZERO");
-    assert_int_equal(lab_fail(l, "SELECT CAST('x' || CAST(id AS STRING) AS INT) FROM range(2)"),
+    assert_int_equal(lab_fail(l, "SELECT CAST('x' || CAST(id AS STRING) AS INT) FROM json.`ids-2`"),
                      TG_EXECUTION);
     assert_error_class(&l->error, "CAST_INVALID_INPUT");
 }
@@ -132,10 +134,11 @@ static void cancelled(void **state)
     assert_str(lab_rows(l, "SELECT 1"), "1");
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, cancel_soon, l->engine), 0);
-    assert_int_equal(lab_fail(l, "SELECT count(*) FROM range(1000000) a CROSS JOIN range(1000000) "
-                                 "b CROSS JOIN range(1000) c "
-                                 "WHERE a.id + b.id + c.id = -1"),
-                     TG_CANCELLED);
+    assert_int_equal(
+        lab_fail(l, "SELECT count(*) FROM json.`ids-20000` a CROSS JOIN json.`ids-1000000` "
+                    "b CROSS JOIN json.`ids-20000` c "
+                    "WHERE a.id + b.id + c.id = -1"),
+        TG_CANCELLED);
     (void)pthread_join(thread, NULL);
     assert_str(lab_rows(l, "SELECT 2"), "2");
 }
@@ -146,8 +149,8 @@ static void explained(void **state)
     tg_auto_buf tg_buf text = TG_BUF_INIT;
     tg_engine_context context = {.zone = l->zone};
     assert_ok(l->engine->explain(l->engine->self, &context,
-                                 lab_bind(l, "SELECT id FROM range(10) WHERE id > 3").rel, &text,
-                                 &l->error),
+                                 lab_bind(l, "SELECT id FROM json.`ids-10` WHERE id > 3").rel,
+                                 &text, &l->error),
               &l->error);
     assert_int_not_equal(tg_str_find(tg_buf_str(&text), TG_S("SELECT"), 0), SIZE_MAX);
     assert_int_not_equal(tg_str_find(tg_buf_str(&text), TG_S("== DuckDB Plan =="), 0), SIZE_MAX);
@@ -245,7 +248,7 @@ static void json_lines(void **state)
 static void parquet_files(void **state)
 {
     lab *l = *state;
-    lab_append(l, "t", "SELECT id AS a, CAST(id AS STRING) AS s FROM range(5)");
+    lab_append(l, "t", "SELECT id AS a, CAST(id AS STRING) AS s FROM json.`ids-5`");
     assert_str(lab_rows(l, "SELECT sum(a), max(s) FROM parquet.`t/*.parquet`"), "10|4");
 }
 

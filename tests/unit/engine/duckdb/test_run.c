@@ -10,7 +10,7 @@
 
 /* A table of seven days with ten rows each, one file per day when partitioned, else one file. */
 static const char week[] = "SELECT date_add(DATE'2024-01-01', CAST(id DIV 10 AS INT)) AS d, "
-                           "CAST(id AS INT) AS v FROM range(70)";
+                           "CAST(id AS INT) AS v FROM json.`ids-70`";
 
 static tg_run_result make_week(lab *l, bool is_partitioned)
 {
@@ -251,7 +251,7 @@ static void failed_create_leaves_no_folder(void **state)
     lab *l = *state;
     const tg_program *program = lab_program(
         l, &(lab_write){
-               .table = "n", .query = "SELECT 1 DIV id AS v FROM range(3)", .is_append = true});
+               .table = "n", .query = "SELECT 1 DIV id AS v FROM json.`ids-3`", .is_append = true});
     tg_run_result result;
     assert_int_equal(l->engine->run(l->engine->self, program, NULL, l->arena, &result, &l->error),
                      TG_EXECUTION);
