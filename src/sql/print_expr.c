@@ -244,11 +244,34 @@ static tg_code print_args(tg_print_context *ctx, const tg_bexpr *call, size_t fi
     return TG_OK;
 }
 
+tg_code tg_print_group_key(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
+{
+    bool is_floating = expr->type->kind == TG_TYPE_FLOAT || expr->type->kind == TG_TYPE_DOUBLE;
+    if (!is_floating) {
+        return tg_print_expr(ctx, expr, err);
+    }
+    tg_buf_addc(ctx->out, '(');
+    TG_TRY(tg_print_expr(ctx, expr, err));
+    tg_buf_addf(ctx->out, " + CAST(0 AS %s))",
+                expr->type->kind == TG_TYPE_FLOAT ? "FLOAT" : "DOUBLE");
+    return TG_OK;
+}
+
+tg_code tg_print_sort_key(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
+{
+    if (!tg_sql_orders_alike(expr->type)) {
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, UNSUPPORTED_FEATURE,
+                               "ORDER BY arrays and structs that may hold NULLs is not available"));
+    }
+    return tg_print_group_key(ctx, expr, err);
+}
+
 static tg_code print_sort(tg_print_context *ctx, const tg_bsort *items, size_t count, tg_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         tg_buf_addz(ctx->out, i ? ", " : "ORDER BY ");
-        TG_TRY(tg_print_expr(ctx, items[i].expr, err));
+        TG_TRY(tg_print_sort_key(ctx, items[i].expr, err));
         tg_buf_addf(ctx->out, " %s NULLS %s", items[i].descending ? "DESC" : "ASC",
                     items[i].nulls_first ? "FIRST" : "LAST");
     }
@@ -264,7 +287,12 @@ static tg_code print_bound(tg_print_context *ctx, tg_frame_bound_kind kind, cons
                                         [TG_BOUND_FOLLOWING] = " FOLLOWING",
                                         [TG_BOUND_UNBOUNDED_FOLLOWING] = "UNBOUNDED FOLLOWING"};
     if (kind == TG_BOUND_PRECEDING || kind == TG_BOUND_FOLLOWING) {
+        /* Intervals are numbers elsewhere; here DuckDB adds them to a date or timestamp. */
+        bool is_months = offset->type->kind == TG_TYPE_INTERVAL_YM;
+        bool is_interval = is_months || offset->type->kind == TG_TYPE_INTERVAL_DT;
+        tg_buf_addz(ctx->out, !is_interval ? "" : is_months ? "to_months(" : "to_microseconds(");
         TG_TRY(tg_print_expr(ctx, offset, err));
+        tg_buf_addz(ctx->out, is_interval ? ")" : "");
     }
     tg_buf_addz(ctx->out, words[kind]);
     return TG_OK;

@@ -55,7 +55,7 @@ static tg_code put_order(tg_print_context *ctx, const tg_bsort *sorts, size_t co
 {
     for (size_t i = 0; i < count; i++) {
         put(ctx, i > 0 ? ", " : " ORDER BY ");
-        TG_TRY(tg_print_expr(ctx, sorts[i].expr, err));
+        TG_TRY(tg_print_sort_key(ctx, sorts[i].expr, err));
         put(ctx, sorts[i].descending ? " DESC" : " ASC");
         put(ctx, sorts[i].nulls_first ? " NULLS FIRST" : " NULLS LAST");
     }
@@ -156,7 +156,15 @@ static tg_code print_join(tg_print_context *ctx, const tg_rel *rel, tg_error *er
 static tg_code print_aggregate(tg_print_context *ctx, const tg_rel *rel, tg_error *err)
 {
     put(ctx, "SELECT ");
-    TG_TRY(put_exprs(ctx, rel->exprs, rel->columns, rel->column_count, err));
+    for (size_t i = 0; i < rel->group_count; i++) {
+        TG_TRY(tg_print_group_key(ctx, rel->exprs[i], err));
+        put(ctx, " AS ");
+        put_id(ctx, rel->columns[i].id);
+        put(ctx, i + 1 < rel->column_count ? ", " : "");
+    }
+    if (rel->column_count == 0 || rel->group_count < rel->column_count) {
+        TG_TRY(put_exprs(ctx, rel->exprs + rel->group_count, rel->columns + rel->group_count, rel->column_count - rel->group_count, err));
+    }
     put(ctx, " FROM ");
     TG_TRY(put_from(ctx, rel->input, err));
     for (size_t i = 0; i < rel->group_count; i++) {
