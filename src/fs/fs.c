@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls through the interface, and what is built on it alone. */
-#include "fs/fs.h"
-
+/* The interface as functions, and what is built on it: existence, patterns. */
 #include <stdlib.h>
+
+#include "fs/fs.h"
 
 tg_code tg_fs_read(const tg_fs *fs, tg_str path, size_t max_bytes, tg_arena *arena, tg_str *out_bytes, tg_error *err)
 {
     return fs->read(fs->self, path, max_bytes, arena, out_bytes, err);
 }
 
-tg_code tg_fs_list(const tg_fs *fs, tg_str folder, bool with_details, tg_arena *arena, tg_fs_entry **out_entries,
-                   size_t *out_count, tg_error *err)
+tg_code tg_fs_list(const tg_fs *fs, tg_str folder, bool with_details, tg_arena *arena, tg_fs_entry **out_entries, size_t *out_count,
+                   tg_error *err)
 {
     return fs->list(fs->self, folder, with_details, arena, out_entries, out_count, err);
 }
@@ -68,161 +68,160 @@ tg_code tg_fs_remove(const tg_fs *fs, tg_str path, tg_error *err)
 tg_code tg_fs_exists(const tg_fs *fs, tg_str path, bool *out_exists, tg_error *err)
 {
     tg_fs_entry entry;
-    tg_code code = tg_fs_stat(fs, path, &entry, err);
-
-    if (code == TG_NOT_FOUND) {
-        if (err) {
-            tg_error_clear(err);
-        }
-        *out_exists = false;
+    tg_auto_error tg_error inner = TG_ERROR_INIT;
+    tg_code code = tg_fs_stat(fs, path, &entry, &inner);
+    if (code == TG_OK || code == TG_NOT_FOUND) {
+        *out_exists = code == TG_OK;
         return TG_OK;
     }
-    TG_TRY(code);
-    *out_exists = true;
-    return TG_OK;
+    if (err) {
+        tg_error_move(err, &inner);
+    }
+    return code;
 }
 
-/* ---- patterns ----------------------------------------------------------------------------------------------------- */
+/* ---- patterns ---------------------------------------------------------------------------------------------------------------- */
 
-typedef struct globbing {
+typedef TG_VEC(tg_str) path_list;
+
+typedef struct glob_run {
     const tg_fs *fs;
+    int flags;
+    tg_arena *arena;
+    path_list found;
     const tg_str *parts; /* of the pattern */
     size_t part_count;
-    int flags;
-    tg_arena *arena, *scratch;
-    tg_error *err;
-    TG_VEC(tg_str) found;
-} globbing;
+} glob_run;
 
-static tg_code glob_add(globbing *g, tg_str path)
+static bool is_hidden(tg_str name)
 {
-    if (g->found.count == TG_LIMIT_GLOB_FILES) {
-        tg_error *err = g->err;
+    return name.len > 0 && (name.ptr[0] == '.' || name.ptr[0] == '_');
+}
+
+static tg_code add_file(glob_run *run, tg_str path, tg_error *err)
+{
+    if (run->found.count >= TG_LIMIT_GLOB_FILES) {
         TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "a pattern matches more than %d files", TG_LIMIT_GLOB_FILES);
     }
-    TG_VEC_PUSH(g->arena, &g->found, tg_str_copy(g->arena, path));
+    TG_VEC_PUSH(run->arena, &run->found, path);
     return TG_OK;
 }
 
-static bool glob_skips(const globbing *g, tg_str name)
+static tg_code walk(glob_run *run, tg_str folder, size_t part, int depth, tg_error *err);
+
+/* An entry against pattern part number part. */
+static tg_code visit(glob_run *run, tg_str folder, const tg_fs_entry *entry, size_t part, int depth, tg_error *err)
 {
-    return (g->flags & TG_GLOB_SKIP_HIDDEN) && (name.ptr[0] == '.' || name.ptr[0] == '_');
-}
-
-static tg_code glob_folder(globbing *g, tg_str folder, size_t index, int depth);
-
-/* What an entry that a pattern part matched means for the parts behind it. */
-static tg_code glob_entry(globbing *g, const tg_fs_entry *entry, tg_str path, size_t index, int depth)
-{
-    bool is_last = index + 1 == g->part_count;
-
-    if (tg_str_eq(g->parts[index], TG_S("**"))) {
-        if (entry->is_folder) {
-            return glob_folder(g, path, index, depth + 1);
-        }
-        return is_last ? glob_add(g, path) : TG_OK;
+    tg_str pattern = run->parts[part];
+    bool is_last = part + 1 == run->part_count;
+    tg_str path = tg_path_join(run->arena, folder, entry->name);
+    if ((run->flags & TG_GLOB_SKIP_HIDDEN) && is_hidden(entry->name)) {
+        return TG_OK;
     }
-    if (!tg_glob_match_name(g->parts[index], entry->name)) {
+    if (tg_str_eq(pattern, TG_S("**"))) {
+        if (entry->is_folder) {
+            return walk(run, path, part, depth + 1, err);
+        }
+        return is_last ? add_file(run, path, err) : TG_OK;
+    }
+    if (!tg_glob_match_name(pattern, entry->name)) {
         return TG_OK;
     }
     if (is_last) {
-        return entry->is_folder ? TG_OK : glob_add(g, path);
+        return entry->is_folder ? TG_OK : add_file(run, path, err);
     }
-    return entry->is_folder ? glob_folder(g, path, index + 1, depth + 1) : TG_OK;
+    return entry->is_folder ? walk(run, path, part + 1, depth + 1, err) : TG_OK;
 }
 
-/* The part is plain text: no listing. */
-static tg_code glob_plain(globbing *g, tg_str folder, size_t index, int depth)
+static tg_code walk(glob_run *run, tg_str folder, size_t part, int depth, tg_error *err)
 {
-    tg_str path = tg_path_join(g->scratch, folder, g->parts[index]);
-    tg_fs_entry entry;
-    tg_code code = tg_fs_stat(g->fs, path, &entry, g->err);
-
-    if (code == TG_NOT_FOUND) {
-        if (g->err) {
-            tg_error_clear(g->err);
-        }
-        return TG_OK;
+    if (depth > TG_LIMIT_FOLDER_DEPTH) {
+        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "folders are nested deeper than %d levels at %.*s", TG_LIMIT_FOLDER_DEPTH, TG_SARG(folder));
     }
-    TG_TRY(code);
-    if (index + 1 < g->part_count) {
-        return entry.is_folder ? glob_folder(g, path, index + 1, depth + 1) : TG_OK;
-    }
-    return entry.is_folder ? TG_OK : glob_add(g, path);
-}
-
-static tg_code glob_folder(globbing *g, tg_str folder, size_t index, int depth)
-{
-    tg_error *err = g->err;
     tg_fs_entry *entries;
     size_t count;
-    tg_code code;
-
-    if (depth > TG_LIMIT_FOLDER_DEPTH) {
-        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "folder `%.*s` is nested deeper than %d levels below its pattern",
-                TG_SARG(folder), TG_LIMIT_FOLDER_DEPTH);
-    }
-    if (!tg_glob_is_pattern(g->parts[index])) {
-        return glob_plain(g, folder, index, depth);
-    }
-    if (tg_str_eq(g->parts[index], TG_S("**")) && index + 1 < g->part_count) {
-        TG_TRY(glob_folder(g, folder, index + 1, depth + 1)); /* no folder in between */
-    }
-    code = tg_fs_list(g->fs, folder.len ? folder : TG_S("."), false, g->scratch, &entries, &count, err);
+    tg_code code = tg_fs_list(run->fs, folder, /* with_details= */ false, run->arena, &entries, &count, err);
     if (code == TG_NOT_FOUND) {
-        if (err) {
-            tg_error_clear(err);
-        }
+        tg_error_clear(err);
         return TG_OK;
     }
     TG_TRY(code);
+    /* "**" may also stand for no folder at all: the next part starts here. */
+    if (tg_str_eq(run->parts[part], TG_S("**")) && part + 1 < run->part_count) {
+        TG_TRY(walk(run, folder, part + 1, depth, err));
+    }
     for (size_t i = 0; i < count; i++) {
-        if (!glob_skips(g, entries[i].name)) {
-            TG_TRY(glob_entry(g, &entries[i], tg_path_join(g->scratch, folder, entries[i].name), index, depth));
-        }
+        TG_TRY(visit(run, folder, &entries[i], part, depth, err));
     }
     return TG_OK;
 }
 
-static int by_text(const void *a, const void *b)
+static int by_bytes(const void *a, const void *b)
 {
     return tg_str_cmp(*(const tg_str *)a, *(const tg_str *)b);
 }
 
-tg_code tg_fs_glob(const tg_fs *fs, tg_str pattern, int flags, tg_arena *arena, tg_str **out_paths, size_t *out_count,
-                   tg_error *err)
+static void sort_unique(path_list *list)
 {
-    tg_auto_arena tg_arena *scratch = tg_arena_new();
-    globbing g = {.fs = fs, .flags = flags, .arena = arena, .scratch = scratch, .err = err};
-    TG_VEC(tg_str) parts = {0};
-    tg_str path = tg_path_normalize(scratch, pattern);
-    bool absolute = tg_path_is_absolute(path);
-    size_t from = absolute ? 1 : 0;
-    size_t kept = 0;
+    if (list->count < 2) {
+        return;
+    }
+    qsort(list->items, list->count, sizeof(*list->items), by_bytes);
+    size_t kept = 1;
+    for (size_t i = 1; i < list->count; i++) {
+        if (!tg_str_eq(list->items[i], list->items[kept - 1])) {
+            list->items[kept++] = list->items[i];
+        }
+    }
+    list->count = kept;
+}
 
-    while (from < path.len) {
-        size_t to = tg_str_find(path, TG_S("/"), from);
-        to = to == SIZE_MAX ? path.len : to;
-        if (!(parts.count && tg_str_eq(parts.items[parts.count - 1], TG_S("**")) &&
-              tg_str_eq(tg_str_sub(path, from, to), TG_S("**")))) {
-            TG_VEC_PUSH(scratch, &parts, tg_str_sub(path, from, to));
-        }
+/* The folder in front of the first pattern part, and the parts from there. */
+static tg_str split_pattern(tg_str pattern, tg_arena *arena, glob_run *run)
+{
+    TG_VEC(tg_str) parts = {0};
+    tg_str folder = tg_path_is_absolute(pattern) ? TG_S("/") : TG_S(".");
+    for (size_t from = 0; from < pattern.len;) {
+        size_t slash = tg_str_find(pattern, TG_S("/"), from);
+        size_t to = slash == SIZE_MAX ? pattern.len : slash;
+        tg_str part = tg_str_sub(pattern, from, to);
         from = to + 1;
-    }
-    if (parts.count) {
-        g.parts = parts.items;
-        g.part_count = parts.count;
-        TG_TRY(glob_folder(&g, absolute ? TG_S("/") : TG_S(""), 0, 0));
-    }
-    if (g.found.count) {
-        qsort(g.found.items, g.found.count, sizeof(tg_str), by_text);
-    }
-    for (size_t i = 0; i < g.found.count; i++) { /* several "**" may lead to one file twice */
-        if (kept == 0 || !tg_str_eq(g.found.items[kept - 1], g.found.items[i])) {
-            g.found.items[kept++] = g.found.items[i];
+        if (part.len == 0) {
+            continue;
+        }
+        if (parts.count == 0 && !tg_glob_is_pattern(part) && slash != SIZE_MAX) {
+            folder = tg_path_join(arena, tg_str_eq(folder, TG_S(".")) ? TG_S("") : folder, part);
+        } else {
+            TG_VEC_PUSH(arena, &parts, part);
         }
     }
-    *out_paths = g.found.items;
-    *out_count = kept;
+    run->parts = parts.items;
+    run->part_count = parts.count;
+    return folder;
+}
+
+tg_code tg_fs_glob(const tg_fs *fs, tg_str pattern, int flags, tg_arena *arena, tg_str **out_paths, size_t *out_count, tg_error *err)
+{
+    glob_run run = {.fs = fs, .flags = flags, .arena = arena};
+    tg_auto_error tg_error own = TG_ERROR_INIT;
+    err = err ? err : &own;
+    if (!tg_glob_is_pattern(pattern)) {
+        tg_fs_entry entry;
+        tg_code code = tg_fs_stat(fs, pattern, &entry, err);
+        if (code == TG_NOT_FOUND) {
+            tg_error_clear(err);
+        } else {
+            TG_TRY(code);
+            if (!entry.is_folder) {
+                TG_TRY(add_file(&run, tg_str_copy(arena, pattern), err));
+            }
+        }
+    } else {
+        tg_str folder = split_pattern(pattern, arena, &run);
+        TG_TRY(walk(&run, folder, 0, 0, err));
+        sort_unique(&run.found);
+    }
+    *out_paths = run.found.items;
+    *out_count = run.found.count;
     return TG_OK;
 }

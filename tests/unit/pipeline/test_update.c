@@ -51,7 +51,10 @@ static void add_table(fixture *f, const char *name, const tg_property *propertie
                                   .schema = {fields, 2},
                                   .properties = properties,
                                   .property_count = property_count};
-    tg_fake_add_table(f->engine, table_path(f, name), &facts);
+    tg_str path = table_path(f, name);
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    assert_ok(tg_fs_make_folders(tg_fs_local(), tg_path_join(f->arena, path, TG_S("_delta_log")), &err), &err);
+    tg_fake_add_table(f->engine, path, &facts);
 }
 
 static void change_table(fixture *f, const char *name)
