@@ -3,10 +3,9 @@
  * Datetime patterns: compiling, formatting, parsing.
  *
  * Sources: Spark's documentation "Datetime patterns" and that of
- * java.time.format.DateTimeFormatterBuilder (Java 17): names are
- * English, parsing ignores case, resolving is strict, a text must be used up. When parsing, S takes
- * one to as many digits as
- * it is repeated.
+ * java.time.format.DateTimeFormatterBuilder (Java 17): names are English, parsing ignores case,
+ * resolving is strict, a text must be used up. When parsing, S takes one to as many digits as it is
+ * repeated.
  */
 #include <ctype.h>
 #include <stdio.h>

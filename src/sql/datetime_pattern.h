@@ -3,8 +3,7 @@
  * Spark's datetime patterns (yyyy-MM-dd HH:mm:ss): compiled once, used to format and to parse.
  *
  * Pure C over local time; engines call it from their scalar functions, the function table checks
- * constant patterns with it.
- * A compiled pattern borrows nothing and may be copied.
+ * constant patterns with it. A compiled pattern borrows nothing and may be copied.
  */
 #ifndef TG_SQL_DATETIME_PATTERN_H
 #define TG_SQL_DATETIME_PATTERN_H
@@ -41,8 +40,7 @@ void tg_datetime_pattern_format(const tg_datetime_pattern *pattern, int64_t loca
                                 int32_t offset_s, tg_str zone_name, tg_buf *out);
 /*
  * False: the text does not fit. out_local_us is local time; out_zone holds the zone that the text
- * names ("" when none), as an
- * offset like "+02:00" or a name.
+ * names ("" when none), as an offset like "+02:00" or a name.
  */
 typedef struct tg_parsed_time {
     int64_t local_us;

@@ -3,8 +3,8 @@
  * The function table and the application of its entries: arity, signatures, implicit casts.
  *
  * The table is made from functions.def, grouped by family for readers. Looking up a name walks it:
- * some hundred short
- * comparisons, which is less than what binding one call costs otherwise, and needs no state.
+ * some hundred short comparisons, which is less than what binding one call costs otherwise, and
+ * needs no state.
  */
 #include <ctype.h>
 #include <stdio.h>

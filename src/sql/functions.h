@@ -4,8 +4,7 @@
  * docs/functions.md and tests.
  *
  * An operator is a function whose name is its sign. Special forms are functions too. The binder
- * calls tg_function_apply for all
- * of them, with these names and arguments:
+ * calls tg_function_apply for all of them, with these names and arguments:
  *
  *   + - * / % div || & | ^ << >> >>>       (left, right)
  *   = <> < <= > >= <=>                     (left, right)        !=, == are spelled <>, =
@@ -68,8 +67,8 @@ struct tg_function {
     const char *signature;
     /*
      * Types: may replace args by coerced ones (inserting casts), sets call->type and nullable.
-     * Wrong types: DATATYPE_MISMATCH
-     * with the argument's span. Values that are constants may be checked here.
+     * Wrong types: DATATYPE_MISMATCH with the argument's span. Values that are constants may be
+     * checked here.
      */
     tg_code (*resolve)(tg_fn_context *ctx, tg_bexpr *call, tg_error *err);
     /*
@@ -89,9 +88,8 @@ const tg_function *tg_function_at(size_t index);
 
 /*
  * A call with checked arity (WRONG_NUM_ARGS.WITHOUT_SUGGESTION), coerced arguments and type. args
- * are bound and are taken over.
- * Aggregates and window functions: the caller sets distinct, filter, order_by, window on the
- * result.
+ * are bound and are taken over. Aggregates and window functions: the caller sets distinct, filter,
+ * order_by, window on the result.
  */
 TG_CHECKED tg_code tg_function_apply(tg_fn_context *ctx, const tg_function *function,
                                      tg_bexpr **args, size_t arg_count, tg_span span,
@@ -99,9 +97,8 @@ TG_CHECKED tg_code tg_function_apply(tg_fn_context *ctx, const tg_function *func
 
 /*
  * Types of the parameters of the lambda at args[index]: out_types gets param_count of them.
- * Arguments before it are bound; lambdas
- * that are not bound yet are NULL. INVALID_LAMBDA_FUNCTION_CALL when the function takes no lambda
- * there or not so many parameters.
+ * Arguments before it are bound; lambdas that are not bound yet are NULL.
+ * INVALID_LAMBDA_FUNCTION_CALL when the function takes no lambda there or not so many parameters.
  */
 TG_CHECKED tg_code tg_function_lambda_types(tg_fn_context *ctx, const tg_function *function,
                                             tg_bexpr *const *args, size_t index, size_t param_count,

@@ -3,8 +3,7 @@
  * Aggregates, window functions, generators.
  *
  * The same entry serves GROUP BY and OVER: $o prints FILTER and OVER. IGNORE NULLS of first and
- * last becomes a FILTER in an
- * aggregate, and stays IGNORE NULLS over a window.
+ * last becomes a FILTER in an aggregate, and stays IGNORE NULLS over a window.
  */
 #include "sql/functions_int.h"
 

@@ -3,8 +3,8 @@
  * Arrays, maps, structs.
  *
  * What raises in Spark (an index outside the array) is written CASE WHEN fits THEN value WHEN
- * tg_bad_...() THEN NULL END: the C
- * function raises when it is reached, and is NULL for NULLs, so that the whole is NULL then.
+ * tg_bad_...() THEN NULL END: the C function raises when it is reached, and is NULL for NULLs, so
+ * that the whole is NULL then.
  */
 #include "sql/functions_int.h"
 

@@ -2,10 +2,10 @@
 /*
  * Comparisons, logic, conditions and bits.
  *
- * DuckDB compares as Spark does: NaN equals NaN and is the greatest, -0.0 equals 0.0, strings by
- * bytes, nested values field
- * by field with NULLs equal and first... so only types need care. CASE, COALESCE and AND/OR
- * evaluate lazily in both.
+ * DuckDB compares as Spark does: NaN equals NaN and is the greatest, -0.0 equals 0.0, strings go by
+ * bytes, nested values are equal with NULLs at equal places. Only the order of nested values that
+ * hold NULLs differs and is refused. CASE and COALESCE evaluate lazily in both; AND and OR do not in
+ * DuckDB, see the printer of logic.
  */
 #include "sql/functions_int.h"
 
@@ -173,8 +173,8 @@ enum { GUARDS_MAX = 5 }; /* each guard inside another doubles the text */
 
 /*
  * As a value DuckDB evaluates all terms, Spark only what it needs: x <> 0 AND 1 / x > 2. Where a
- * later term may raise, those before
- * it are asked first: CASE WHEN NOT a THEN FALSE ELSE a AND b END.
+ * later term may raise, those before it are asked first: CASE WHEN NOT a THEN FALSE ELSE a AND b
+ * END.
  */
 TG_FN_PRINTER(logic)
 {

@@ -3,9 +3,8 @@
  * Dates, timestamps, intervals: arithmetic, units, fields.
  *
  * A TIMESTAMP is an instant; its fields are those of the session zone. Templates turn it into local
- * time first ($L1), work with
- * DuckDB's zone-free functions, and turn the result back ($I). Intervals are plain numbers of
- * months or microseconds.
+ * time first ($L1), work with DuckDB's zone-free functions, and turn the result back ($I).
+ * Intervals are plain numbers of months or microseconds.
  */
 #include "sql/datetime_pattern.h"
 #include "sql/functions_int.h"

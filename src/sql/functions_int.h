@@ -16,9 +16,8 @@
  *               argument is.
  *
  * Templates (tg_function.duckdb): $1..$9 arguments, $* all separated by commas, $+ all but the
- * first, $T the DuckDB type of the
- * result, $Z the session zone as a string, $d "DISTINCT " of an aggregate, $s its ORDER BY, $n "
- * IGNORE NULLS",
+ * first, $T the DuckDB type of the result, $Z the session zone as a string, $d "DISTINCT " of an
+ * aggregate, $s its ORDER BY, $n " IGNORE NULLS",
  * $o its FILTER and OVER. $L1 is argument 1, a TIMESTAMP, as local time (a DuckDB TIMESTAMP);
  * $I(...) turns a local time into an instant.
  */
@@ -104,8 +103,7 @@ bool tg_print_is_utc(const tg_print_context *ctx);
 
 /*
  * Arithmetic with a date, timestamp or interval: sets type, casts and call->extra (a template that
- * the printer takes).
- * out_is_done false: neither side is one.
+ * the printer takes). out_is_done false: neither side is one.
  */
 tg_code tg_fn_resolve_datetime_arithmetic(tg_fn_context *ctx, tg_bexpr *call, char sign,
                                           bool *out_is_done, tg_error *err);

@@ -3,9 +3,8 @@
  * Mathematics: rounding with its type rules, sign, hexadecimal; and casts written as functions.
  *
  * Rounding a decimal to fewer digits is DuckDB's cast (half away from zero). Doubles are rounded in
- * their shortest decimal form,
- * as Spark does by BigDecimal (round(1.005D, 2) is 1.01), which DuckDB's round does not: a C
- * function.
+ * their shortest decimal form, as Spark does by BigDecimal (round(1.005D, 2) is 1.01), which
+ * DuckDB's round does not: a C function.
  */
 #include "sql/functions_int.h"
 

@@ -3,12 +3,10 @@
  * Operators: arithmetic with its type rules, comparisons, logic, bits.
  *
  * Arithmetic: both sides get one type first (strings yield to the other side, integer literals
- * count with their own digits
- * beside a decimal), then the result type follows. Dates, timestamps and intervals are
- * functions_datetime.c's.
- * Overflow: DuckDB's own integer and decimal operators raise; division and remainder go through our
- * C functions, as DuckDB
- * gives NULL or infinity for a zero divisor, unless the divisor is a literal that is not zero.
+ * count with their own digits beside a decimal), then the result type follows. Dates, timestamps
+ * and intervals are functions_datetime.c's. Overflow: DuckDB's own integer and decimal operators
+ * raise; division and remainder go through our C functions, as DuckDB gives NULL or infinity for a
+ * zero divisor, unless the divisor is a literal that is not zero.
  */
 #include "sql/functions_int.h"
 

@@ -3,8 +3,8 @@
  * Strings: what depends on the kinds of arguments (text, binary, array), and LIKE.
  *
  * Characters are code points in Spark, as in our C functions; DuckDB's reverse, left and right work
- * on grapheme clusters or
- * read negative lengths otherwise. Binary forms that DuckDB lacks are refused.
+ * on grapheme clusters or read negative lengths otherwise. Binary forms that DuckDB lacks are
+ * refused.
  */
 #include "sql/functions_int.h"
 

@@ -3,12 +3,10 @@
  * Casts as DuckDB text.
  *
  * DuckDB's own casts are used where they agree with Spark for every value (widening numbers,
- * decimals to decimals, booleans).
- * Parsing strings, printing doubles and times, and cutting doubles to integers goes through our C
- * functions (tg_cast_...),
- * because Spark's parser, Java's number text and Spark's rounding differ from DuckDB's. Those take
- * a last argument: TRUE gives
- * NULL for what cannot be cast (try_cast), FALSE raises CAST_INVALID_INPUT or CAST_OVERFLOW.
+ * decimals to decimals, booleans). Parsing strings, printing doubles and times, and cutting doubles
+ * to integers goes through our C functions (tg_cast_...), because Spark's parser, Java's number
+ * text and Spark's rounding differ from DuckDB's. Those take a last argument: TRUE gives NULL for
+ * what cannot be cast (try_cast), FALSE raises CAST_INVALID_INPUT or CAST_OVERFLOW.
  */
 #include "sql/functions_int.h"
 

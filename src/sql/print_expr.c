@@ -3,9 +3,8 @@
  * Bound expressions, types and literals as DuckDB SQL.
  *
  * Every expression is printed so that it can stand anywhere and has exactly the DuckDB type that
- * belongs to its Spark type:
- * where DuckDB's function gives another type, the template casts. Operators are printed in
- * parentheses.
+ * belongs to its Spark type: where DuckDB's function gives another type, the template casts.
+ * Operators are printed in parentheses.
  */
 #include "sql/functions_int.h"
 

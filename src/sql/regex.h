@@ -3,10 +3,9 @@
  * Java regular expressions as RE2 text. Private to sql.
  *
  * DuckDB matches with RE2, Spark with java.util.regex. What both know is translated where the
- * spelling or the meaning differs
- * (\s, \u0041, POSIX classes, what a dot does not match); what RE2 cannot do (lookaround, back
- * references, possessive
- * quantifiers) or reads otherwise is refused with a reason.
+ * spelling or the meaning differs (\s, \u0041, POSIX classes, what a dot does not match); what RE2
+ * cannot do (lookaround, back references, possessive quantifiers) or reads otherwise is refused
+ * with a reason.
  */
 #ifndef TG_SQL_REGEX_H
 #define TG_SQL_REGEX_H
@@ -24,8 +23,7 @@ typedef struct tg_regex {
 
 /*
  * test_only: only whether there is a match counts, not where it ends: $ may then swallow the final
- * line break that it stands
- * before in Java.
+ * line break that it stands before in Java.
  */
 tg_regex tg_regex_translate(tg_str java, bool test_only, tg_arena *arena);
 /*

@@ -25,9 +25,8 @@ struct tg_print_context {
 TG_CHECKED tg_code tg_print_expr(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err);
 /*
  * Prints a condition of WHERE, HAVING or ON. DuckDB evaluates the terms of AND one after the other
- * there, so they are printed
- * plainly; as a value AND and OR evaluate both sides, and tg_print_expr guards a right side that
- * may raise.
+ * there, so they are printed plainly; as a value AND and OR evaluate both sides, and tg_print_expr
+ * guards a right side that may raise.
  */
 TG_CHECKED tg_code tg_print_condition(tg_print_context *ctx, const tg_bexpr *condition,
                                       tg_error *err);
@@ -51,8 +50,7 @@ TG_CHECKED tg_code tg_print_query(tg_print_context *ctx, const tg_rel *rel, tg_e
 /*
  * The DuckDB name of a type: "DECIMAL(10,2)", "TIMESTAMP WITH TIME ZONE", "STRUCT(\"a\" INTEGER)".
  * Intervals are plain numbers in DuckDB: INTERVAL_YM is INTEGER (months), INTERVAL_DT is BIGINT
- * (microseconds), so that
- * comparison, arithmetic and overflow are exact.
+ * (microseconds), so that comparison, arithmetic and overflow are exact.
  */
 TG_CHECKED tg_code tg_print_duckdb_type(const tg_type *type, tg_buf *out, tg_error *err);
 void tg_print_duckdb_ident(tg_str name, tg_buf *out);  /* "a""b" */

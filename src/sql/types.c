@@ -3,8 +3,7 @@
  * Type rules of Spark in ANSI mode: common types, implicit casts, store assignment, decimal bounds.
  *
  * Sources: Spark's documentation "ANSI Compliance" (type promotion, least common type, store
- * assignment) and the answers
- * of Spark itself that the tests hold.
+ * assignment) and the answers of Spark itself that the tests hold.
  */
 #include "sql/functions_int.h"
 

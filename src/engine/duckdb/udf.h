@@ -4,10 +4,8 @@
  * functions differ from Spark's.
  *
  * Each is written for one row (udf_int.h) and registered with its parameter types. NULL arguments
- * give NULL. Errors carry their
- * class in front, "[TG:DIVIDE_BY_ZERO] division by zero", which errors.c reads. All are pure: the
- * zone is an argument, so
- * DuckDB may fold calls over constants.
+ * give NULL. Errors carry their class in front, "[TG:DIVIDE_BY_ZERO] division by zero", which
+ * errors.c reads. All are pure: the zone is an argument, so DuckDB may fold calls over constants.
  * Threads: DuckDB calls them from many; they share nothing that changes.
  */
 #ifndef TG_ENGINE_DUCKDB_UDF_H

@@ -3,8 +3,7 @@
  * Casts as Spark makes them: its parsers of numbers, booleans and times, Java's text of doubles.
  *
  * Sources: Spark's documentation "ANSI Compliance", Java's documentation of Double.valueOf,
- * Double.toString and BigDecimal, and
- * Spark's own answers in the golden files.
+ * Double.toString and BigDecimal, and Spark's own answers in the golden files.
  */
 #include <float.h>
 #include <math.h>

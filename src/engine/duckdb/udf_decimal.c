@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Decimal arithmetic that DuckDB's 38 digits cannot hold on the way: products and quotients are
- * exact in 256 bits and rounded
- * once, half away from zero.
+ * exact in 256 bits and rounded once, half away from zero.
  *
  * Operands come as any decimal or integer type; results are unscaled HUGEINTs of the scale that the
  * caller asks for.

@@ -3,11 +3,9 @@
  * Spark's hash (Murmur3, 32 bits) and xxhash64 over values of any type, and CRC-32.
  *
  * Both start with 42 and go from value to value: the hash so far is the seed of the next; NULL
- * leaves it. Spark hashes a 4 or
- * 8 byte value as its little-endian bytes, except that Murmur3 takes the bytes behind the last
- * whole word one by one as signed
- * numbers. Source: Spark's documentation of hash and xxhash64, the Murmur3 and XXH64 definitions,
- * Spark's own answers.
+ * leaves it. Spark hashes a 4 or 8 byte value as its little-endian bytes, except that Murmur3 takes
+ * the bytes behind the last whole word one by one as signed numbers. Source: Spark's documentation
+ * of hash and xxhash64, the Murmur3 and XXH64 definitions, Spark's own answers.
  */
 #include <math.h>
 #include <string.h>

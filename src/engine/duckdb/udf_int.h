@@ -3,12 +3,10 @@
  * Writing scalar functions: private to udf*.c.
  *
  * A function computes one row: reads arguments with tg_udf_<type>(call, i), and ends by one
- * tg_udf_return_<type>,
- * tg_udf_return_null or tg_udf_fail. Signature letters: b BOOLEAN, i INTEGER, l BIGINT, h HUGEINT,
- * f FLOAT, d DOUBLE, s VARCHAR, x BLOB,
- * D DATE, T TIMESTAMP, Z TIMESTAMP WITH TIME ZONE, n any number as decimal (tg_udf_decimal), * any
- * number of any values (last).
- * "ss>i" takes two strings and gives an integer.
+ * tg_udf_return_<type>, tg_udf_return_null or tg_udf_fail. Signature letters: b BOOLEAN, i INTEGER,
+ * l BIGINT, h HUGEINT, f FLOAT, d DOUBLE, s VARCHAR, x BLOB, D DATE, T TIMESTAMP, Z TIMESTAMP WITH
+ * TIME ZONE, n any number as decimal (tg_udf_decimal), * any number of any values (last). "ss>i"
+ * takes two strings and gives an integer.
  */
 #ifndef TG_ENGINE_DUCKDB_UDF_INT_H
 #define TG_ENGINE_DUCKDB_UDF_INT_H
@@ -100,8 +98,7 @@ const tg_zone *tg_udf_zone(tg_udf_call *call, tg_str name);
 tg_str tg_udf_trim(tg_str text); /* Java white space and control characters at both ends */
 /*
  * A decimal text ("-1.5e3") as unscaled number of a scale, half away from zero. False: malformed;
- * *out_overflow: does not fit
- * the precision.
+ * *out_overflow: does not fit the precision.
  */
 bool tg_udf_parse_decimal(tg_str text, int precision, int scale, tg_int128 *out,
                           bool *out_overflow);
