@@ -189,10 +189,21 @@ static tg_code get_strs(yyjson_val *object, const char *what, const char *key, p
 
 /* ---- paths ---------------------------------------------------------------------------------------------------------- */
 
+/* Has the path a part that is empty, "." or ".."? */
 static bool needs_normalizing(tg_str path)
 {
-    return tg_str_starts(path, TG_S("./")) || tg_str_starts(path, TG_S("../")) || tg_str_find(path, TG_S("//"), 0) != SIZE_MAX ||
-           tg_str_find(path, TG_S("/./"), 0) != SIZE_MAX || tg_str_find(path, TG_S("/../"), 0) != SIZE_MAX;
+    const char *end = path.ptr + path.len;
+    const char *part = path.ptr;
+    while (part < end) {
+        const char *slash = memchr(part, '/', (size_t)(end - part));
+        size_t len = (size_t)((slash ? slash : end) - part);
+        bool is_root = part == path.ptr && slash == part;
+        if ((len == 0 && !is_root) || (len == 1 && part[0] == '.') || (len == 2 && part[0] == '.' && part[1] == '.')) {
+            return true;
+        }
+        part += len + 1;
+    }
+    return false;
 }
 
 bool tg_delta_path_decode(tg_str encoded, tg_str table_path, tg_arena *arena, tg_str *out_path)
@@ -222,7 +233,7 @@ bool tg_delta_path_decode(tg_str encoded, tg_str table_path, tg_arena *arena, tg
         if (tg_path_relative(table_path, path, &inside) && inside.len) {
             path = inside;
         }
-    } else if (!tg_path_has_scheme(encoded) && needs_normalizing(path)) {
+    } else if (needs_normalizing(path) && !tg_path_has_scheme(encoded)) {
         path = tg_path_normalize(arena, path);
     }
     *out_path = path;

@@ -49,6 +49,21 @@ static size_t line_number(tg_str text, size_t offset)
     return number;
 }
 
+/* Where the line that ends at end begins. In steps: sanitizers look at all bytes that memrchr is given, for each line again. */
+static size_t line_start(tg_str text, size_t end)
+{
+    enum { STEP_BYTES = 4096 };
+    while (end) {
+        size_t from = end > STEP_BYTES ? end - STEP_BYTES : 0;
+        const char *newline = memrchr(text.ptr + from, '\n', end - from);
+        if (newline) {
+            return (size_t)(newline - text.ptr) + 1;
+        }
+        end = from;
+    }
+    return 0;
+}
+
 tg_code tg_delta_text_visit(tg_str text, tg_str path, tg_str table_path, const tg_delta_visitor *visitor, bool *out_stop,
                             tg_error *err)
 {
@@ -57,8 +72,7 @@ tg_code tg_delta_text_visit(tg_str text, tg_str path, tg_str table_path, const t
     bool stop = false;
     size_t end = text.len;
     while (!stop) {
-        const char *newline = end ? memrchr(text.ptr, '\n', end) : NULL;
-        size_t start = newline ? (size_t)(newline - text.ptr) + 1 : 0;
+        size_t start = line_start(text, end);
         tg_str line = tg_str_trim(tg_str_sub(text, start, end));
         if (line.len) {
             is_empty = false;
