@@ -81,13 +81,16 @@ static tg_code time_and_interval(tg_fn_context *ctx, tg_bexpr *call, int time, i
         TG_TRY(tg_fn_coerce(ctx, call, (size_t)time, tg_type_of(TG_TYPE_TIMESTAMP), err));
         type = call->args[time]->type;
     }
-    /*
-     * Days of an interval are days of the calendar in Spark's text only: a day-time interval is a
-     * number of microseconds.
-     */
-    text =
-        tg_arena_printf(ctx->arena, "make_timestamp%s((epoch_us($%d) %c $%d))",
-                        type->kind == TG_TYPE_TIMESTAMP ? "tz" : "", time + 1, sign, interval + 1);
+    /* 24 hours are a day of the calendar in the session zone, as Spark has it. */
+    bool is_instant = type->kind == TG_TYPE_TIMESTAMP;
+    ctx->used_zone = ctx->used_zone || is_instant;
+    if (is_instant && !tg_str_ieq(tg_zone_name(ctx->zone), TG_S("UTC"))) {
+        text = tg_arena_printf(ctx->arena, "tg_add_day_time($%d, %s$%d, $Z)", time + 1, minus,
+                               interval + 1);
+        return done(ctx, call, type, text);
+    }
+    text = tg_arena_printf(ctx->arena, "make_timestamp%s((epoch_us($%d) %c $%d))",
+                           is_instant ? "tz" : "", time + 1, sign, interval + 1);
     return done(ctx, call, type, text);
 }
 

@@ -70,6 +70,24 @@ static void add_months_local(tg_udf_call *call)
     tg_udf_return_long(call, add_months_to_local(tg_udf_long(call, 0), tg_udf_int(call, 1)));
 }
 
+/* Whole days by the calendar of the zone, the rest on the time line. */
+static void add_day_time(tg_udf_call *call)
+{
+    const tg_zone *zone = tg_udf_zone(call, tg_udf_str(call, 2));
+    if (!zone) {
+        return;
+    }
+    int64_t us = tg_udf_long(call, 0), step = tg_udf_long(call, 1);
+    int64_t days = step / TG_US_PER_DAY * TG_US_PER_DAY, local = 0;
+    bool overflows = days != 0 && __builtin_add_overflow(tg_zone_local_us(zone, us), days, &local);
+    us = days != 0 && !overflows ? tg_zone_to_us(zone, local) : us;
+    if (overflows || __builtin_add_overflow(us, step - days, &us)) {
+        tg_udf_fail(call, TG_E_DATETIME_OVERFLOW, "a timestamp plus an interval is out of range");
+        return;
+    }
+    tg_udf_return_long(call, us);
+}
+
 /* Java's int arithmetic: wraps. */
 static void date_add(tg_udf_call *call)
 {
@@ -417,6 +435,7 @@ const tg_udf tg_udf_table_datetime[] = {
     {"tg_zone_instant", "Ts>Z", zone_instant, false},
     {"tg_add_months", "Di>D", add_months, false},
     {"tg_add_months_local", "Ti>T", add_months_local, false},
+    {"tg_add_day_time", "Zls>Z", add_day_time, false},
     {"tg_date_add", "Di>D", date_add, false},
     {"tg_timestamp_add", "slT>T", timestamp_add, false},
     {"tg_timestamp_diff", "sTT>l", timestamp_diff, false},

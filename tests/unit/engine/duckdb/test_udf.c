@@ -267,6 +267,13 @@ static void test_datetime(void **state)
         {"tg_interval_div(CAST(1 AS BIGINT), CAST(0 AS BIGINT))", "!INTERVAL_DIVIDED_BY_ZERO"},
         {"tg_parse_date('2024-02-30', 'yyyy-MM-dd', TRUE)", NULL},
         {"tg_parse_date('2024-02-30', 'yyyy-MM-dd', FALSE)", "!CANNOT_PARSE_TIMESTAMP"},
+        /* The day of the change to summer time has 23 hours; the hour behind it counts in full. */
+        {"epoch_us(tg_add_day_time(make_timestamptz(CAST(1711800000000000 AS BIGINT)), "
+         "CAST(86400000000 AS BIGINT), 'Europe/Paris'))",
+         "1711882800000000"},
+        {"epoch_us(tg_add_day_time(make_timestamptz(CAST(1711800000000000 AS BIGINT)), "
+         "CAST(90000000000 AS BIGINT), 'Europe/Paris'))",
+         "1711886400000000"},
         {"tg_date_format(make_timestamptz(CAST(0 AS BIGINT)), 'HH:mm', 'Asia/Kolkata')", "05:30"},
     };
     CHECK_ALL(cases);
