@@ -71,6 +71,9 @@ static tg_code load_state(tg_update *u, tg_flow_run *run, tg_error *err)
     input->commits = NULL;
     input->commit_count = 0;
     if (!input->target.exists) {
+        char table_id[37];
+        u->context->env->uuid(u->context->env->self, table_id);
+        input->new_table_id = tg_str_copy(u->arena, tg_str_from(table_id));
         return TG_OK;
     }
     tg_str app_id = tg_flow_app_id(u->arena, input->target.table_id, run->flow->full_name);
@@ -112,8 +115,6 @@ static void fill_input(tg_update *u, tg_flow_run *run)
 {
     const tg_flow *flow = run->flow;
     const tg_dataset *dataset = flow->dataset;
-    char table_id[37];
-    u->context->env->uuid(u->context->env->self, table_id);
     run->input = (tg_refresh_input){.kind = flow->kind,
                                     .flow_name = flow->full_name,
                                     .target_name = dataset->full_name,
@@ -130,8 +131,7 @@ static void fill_input(tg_update *u, tg_flow_run *run)
                                     .partition_count = dataset->partition_count,
                                     .comment = dataset->stmt->clauses.comment,
                                     .columns = dataset->stmt->columns,
-                                    .column_count = dataset->stmt->column_count,
-                                    .new_table_id = tg_str_copy(u->arena, tg_str_from(table_id))};
+                                    .column_count = dataset->stmt->column_count};
     run->input.properties = wanted_properties(u, dataset, &run->input.property_count);
 }
 

@@ -123,7 +123,9 @@ static void run_flows(tg_update *u)
         } else {
             tg_flow_refresh(u, run);
         }
-        tg_update_flush(u);
+        if (run->result->status != TG_FLOW_COMPLETED || run->plan.program) {
+            tg_update_flush(u); /* a hundred flows with nothing to do are told in one write */
+        }
     }
 }
 

@@ -72,7 +72,7 @@ static void test_lines(void **state)
 
     assert_int_equal(h.lines.count, 2);
     assert_str(h.lines.items[0],
-               "{\"id\":\"00000000-0000-4000-8000-000000000002\",\"sequence\":{\"data_plane_id\":{"
+               "{\"id\":\"2e789cdd-d2a3-8e24-9455-358683b58cf4\",\"sequence\":{\"data_plane_id\":{"
                "\"instance\":"
                "\"00000000-0000-4000-8000-000000000001\",\"seq_no\":1}},\"origin\":{\"pipeline_"
                "id\":\"p-1\",\"pipeline_type\":\"WORKSPACE\","
