@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers as text: decimals by exact integer arithmetic, doubles by the shortest digits that read back. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,6 +179,9 @@ static void shortest_digits(double value, bool is_float, char *text, size_t size
     int precision = is_float ? 6 : 15; /* with so many digits every decimal survives the way through the type */
     int precision_max = is_float ? 9 : 17;
 
+    if (value < (is_float ? (double)FLT_MIN : DBL_MIN)) {
+        precision = 1; /* subnormal numbers have fewer */
+    }
     for (; precision <= precision_max; precision++) {
         (void)snprintf(text, size, "%.*e", precision - 1, value);
         if (is_float ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value) {

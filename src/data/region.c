@@ -5,6 +5,7 @@
  *
  * Where a cap is hit the answer grows (is_upper_bound) or a proof fails: never the other way round.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "data/region_int.h"
@@ -100,6 +101,18 @@ static const tg_domain *find_domain(const tg_box *box, tg_str column)
     return NULL;
 }
 
+/* Do they restrict a column of different types (it was changed)? Then their values cannot be compared. */
+static bool types_clash(const tg_box *a, const tg_box *b)
+{
+    for (size_t i = 0; i < a->domain_count; i++) {
+        const tg_domain *other = find_domain(b, a->domains[i].column);
+        if (other && !tg_type_equal(a->domains[i].type, other->type)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool has_opaque(const tg_box *box, tg_str opaque)
 {
     for (size_t i = 0; i < box->opaque_count; i++) {
@@ -150,7 +163,7 @@ static bool box_contains(const tg_box *outer, const tg_box *inner)
 {
     for (size_t i = 0; i < outer->domain_count; i++) {
         const tg_domain *domain = find_domain(inner, outer->domains[i].column);
-        if (!domain || !tg_domain_contains(&outer->domains[i], domain)) {
+        if (!domain || !tg_type_equal(domain->type, outer->domains[i].type) || !tg_domain_contains(&outer->domains[i], domain)) {
             return false;
         }
     }
@@ -204,7 +217,7 @@ static bool join_boxes(tg_arena *arena, const tg_box *a, const tg_box *b, tg_box
     }
     size_t differing = SIZE_MAX;
     for (size_t i = 0; i < a->domain_count; i++) {
-        if (name_cmp(a->domains[i].column, b->domains[i].column) != 0) {
+        if (name_cmp(a->domains[i].column, b->domains[i].column) != 0 || !tg_type_equal(a->domains[i].type, b->domains[i].type)) {
             return false;
         }
         if (!tg_domain_same(&a->domains[i], &b->domains[i])) {
@@ -248,6 +261,9 @@ tg_region tg_region_and(tg_arena *arena, tg_region a, tg_region b)
     for (size_t i = 0; i < a.box_count; i++) {
         for (size_t j = 0; j < b.box_count; j++) {
             tg_box common;
+            if (types_clash(&a.boxes[i], &b.boxes[j])) {
+                return grown(a);
+            }
             if (box_and(arena, &a.boxes[i], &b.boxes[j], &common)) {
                 add_box(arena, &list, common);
             }
@@ -306,11 +322,12 @@ static bool subtract(tg_arena *arena, tg_region a, tg_region b, box_list *out, b
     for (size_t j = 0; j < b.box_count; j++) {
         box_list next = {0};
         for (size_t i = 0; i < left.count; i++) {
-            if (opaques_inside(&b.boxes[j], &left.items[i])) {
+            bool clash = types_clash(&left.items[i], &b.boxes[j]);
+            if (!clash && opaques_inside(&b.boxes[j], &left.items[i])) {
                 cut_box(arena, &left.items[i], &b.boxes[j], &next);
             } else {
                 tg_box common;
-                *out_exact = *out_exact && !box_and(arena, &left.items[i], &b.boxes[j], &common);
+                *out_exact = *out_exact && !clash && !box_and(arena, &left.items[i], &b.boxes[j], &common);
                 TG_VEC_PUSH(arena, &next, left.items[i]);
             }
             if (next.count > TG_LIMIT_REGION_PIECES) {
@@ -360,7 +377,7 @@ static bool boxes_meet(const tg_box *a, const tg_box *b)
 {
     for (size_t i = 0; i < a->domain_count; i++) {
         const tg_domain *other = find_domain(b, a->domains[i].column);
-        if (other && !tg_domain_meets(&a->domains[i], other)) {
+        if (other && tg_type_equal(other->type, a->domains[i].type) && !tg_domain_meets(&a->domains[i], other)) {
             return false;
         }
     }
@@ -383,14 +400,20 @@ bool tg_region_meets(tg_region a, tg_region b)
 
 static tg_domain domain_of_bounds(tg_arena *arena, tg_str column, const tg_type *type, const tg_column_bounds *bounds)
 {
-    tg_interval *interval = TG_NEW(arena, tg_interval);
+    tg_interval *interval = TG_NEW_ARRAY(arena, tg_interval, 2);
+    size_t count = 1;
     *interval = (tg_interval){.has_low = bounds->has_min, .has_high = bounds->has_max, .low = bounds->min, .high = bounds->max};
     bool only_null = bounds->null_count >= 0 && bounds->null_count == bounds->record_count && bounds->record_count > 0;
     bool usable = tg_interval_normalize(interval, type);
     if (!usable) {
         *interval = (tg_interval){0}; /* bounds that contradict each other tell nothing */
     }
-    return (tg_domain){.column = column, .type = type, .allows_null = bounds->null_count != 0, .intervals = interval, .interval_count = only_null ? 0 : 1};
+    if (type->kind == TG_TYPE_FLOAT || type->kind == TG_TYPE_DOUBLE) {
+        /* Many writers leave NaN out of their statistics: it may be there, above every maximum. */
+        interval[1] = (tg_interval){.has_low = true, .low = tg_value_double(type, (double)NAN)};
+        count = tg_intervals_merge(interval, 2);
+    }
+    return (tg_domain){.column = column, .type = type, .allows_null = bounds->null_count != 0, .intervals = interval, .interval_count = only_null ? 0 : count};
 }
 
 tg_region tg_region_of_bounds(tg_arena *arena, const tg_str *columns, const tg_type *const *types, const tg_column_bounds *bounds, size_t count)
