@@ -406,8 +406,8 @@ void tg_graph_link(tg_graph_builder *b)
         tg_diags_add(b->diags, &err);
         return;
     }
-    check_flow_names(b);
     bool has_all_targets = link_targets(b);
+    check_flow_names(b);
     attach_flows(b);
     link_inputs(b);
     order_flows(b);
