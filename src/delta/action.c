@@ -2,9 +2,10 @@
 /*
  * One line of a Delta log: an object with one member, the action (Delta protocol, "Actions").
  *
- * Unknown actions and members are passed over, as the protocol asks. What is known must have its type: a wrong value here would
- * be a wrong table. A key that appears twice is refused, because readers differ in which one they take. Errors are bare reasons
- * ("add: size is not an integer"); who knows the file and the line puts them around.
+ * Unknown actions and members are passed over, as the protocol asks. What is known must have its
+ * type: a wrong value here would be a wrong table. A key that appears twice is refused, because
+ * readers differ in which one they take. Errors are bare reasons ("add: size is not an integer");
+ * who knows the file and the line puts them around.
  */
 #include <yyjson.h>
 
@@ -29,7 +30,7 @@ static const struct {
 };
 enum { ACTION_COUNT = sizeof(action_names) / sizeof(action_names[0]) };
 
-/* ---- reading members ------------------------------------------------------------------------------------------------ */
+/* ---- reading members ------------------------------------------------------------------------- */
 
 static tg_str text_of(yyjson_val *val)
 {
@@ -56,7 +57,8 @@ static tg_code check_object(yyjson_val *object, const char *what, tg_error *err)
     yyjson_val *key, *val;
     if (count <= PAIRWISE_MEMBERS) {
         tg_str seen[PAIRWISE_MEMBERS];
-        yyjson_obj_foreach (object, index, max, key, val) {
+        yyjson_obj_foreach(object, index, max, key, val)
+        {
             seen[index] = text_of(key);
             for (size_t i = 0; i < index; i++) {
                 if (tg_str_eq(seen[i], seen[index])) {
@@ -69,7 +71,8 @@ static tg_code check_object(yyjson_val *object, const char *what, tg_error *err)
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_map seen;
     tg_map_init(&seen, scratch);
-    yyjson_obj_foreach (object, index, max, key, val) {
+    yyjson_obj_foreach(object, index, max, key, val)
+    {
         if (tg_map_has(&seen, text_of(key))) {
             return duplicate(what, text_of(key), err);
         }
@@ -80,7 +83,8 @@ static tg_code check_object(yyjson_val *object, const char *what, tg_error *err)
 
 typedef enum presence { OPTIONAL, REQUIRED } presence;
 
-static tg_code get_member(yyjson_val *object, const char *what, const char *key, presence need, yyjson_val **out, tg_error *err)
+static tg_code get_member(yyjson_val *object, const char *what, const char *key, presence need,
+                          yyjson_val **out, tg_error *err)
 {
     yyjson_val *val = yyjson_obj_get(object, key);
     *out = is_absent(val) ? NULL : val;
@@ -91,7 +95,8 @@ static tg_code get_member(yyjson_val *object, const char *what, const char *key,
 }
 
 /* Each getter leaves *out as it is when the member is absent. */
-static tg_code get_str(yyjson_val *object, const char *what, const char *key, presence need, tg_str *out, tg_error *err)
+static tg_code get_str(yyjson_val *object, const char *what, const char *key, presence need,
+                       tg_str *out, tg_error *err)
 {
     yyjson_val *val;
     TG_TRY(get_member(object, what, key, need, &val, err));
@@ -104,7 +109,8 @@ static tg_code get_str(yyjson_val *object, const char *what, const char *key, pr
     return TG_OK;
 }
 
-static tg_code get_i64(yyjson_val *object, const char *what, const char *key, presence need, int64_t *out, tg_error *err)
+static tg_code get_i64(yyjson_val *object, const char *what, const char *key, presence need,
+                       int64_t *out, tg_error *err)
 {
     yyjson_val *val;
     TG_TRY(get_member(object, what, key, need, &val, err));
@@ -119,7 +125,8 @@ static tg_code get_i64(yyjson_val *object, const char *what, const char *key, pr
     return TG_OK;
 }
 
-static tg_code get_bool(yyjson_val *object, const char *what, const char *key, presence need, bool *out, tg_error *err)
+static tg_code get_bool(yyjson_val *object, const char *what, const char *key, presence need,
+                        bool *out, tg_error *err)
 {
     yyjson_val *val;
     TG_TRY(get_member(object, what, key, need, &val, err));
@@ -133,8 +140,9 @@ static tg_code get_bool(yyjson_val *object, const char *what, const char *key, p
 }
 
 /* An object whose values are strings or null. */
-static tg_code get_pairs(yyjson_val *object, const char *what, const char *key, presence need, tg_arena *arena,
-                         const tg_delta_pair **out, size_t *out_count, bool *out_has, tg_error *err)
+static tg_code get_pairs(yyjson_val *object, const char *what, const char *key, presence need,
+                         tg_arena *arena, const tg_delta_pair **out, size_t *out_count,
+                         bool *out_has, tg_error *err)
 {
     yyjson_val *map;
     TG_TRY(get_member(object, what, key, need, &map, err));
@@ -147,9 +155,11 @@ static tg_code get_pairs(yyjson_val *object, const char *what, const char *key, 
     tg_delta_pair *pairs = TG_NEW_ARRAY(arena, tg_delta_pair, yyjson_obj_size(map));
     size_t index, max;
     yyjson_val *name, *val;
-    yyjson_obj_foreach (map, index, max, name, val) {
+    yyjson_obj_foreach(map, index, max, name, val)
+    {
         if (!yyjson_is_str(val) && !yyjson_is_null(val)) {
-            TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "%s: %s: the value of \"%.*s\" is not a string", what, key,
+            TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID,
+                    "%s: %s: the value of \"%.*s\" is not a string", what, key,
                     TG_SARG(text_of(name)));
         }
         pairs[index].key = text_of(name);
@@ -161,8 +171,8 @@ static tg_code get_pairs(yyjson_val *object, const char *what, const char *key, 
     return TG_OK;
 }
 
-static tg_code get_strs(yyjson_val *object, const char *what, const char *key, presence need, tg_arena *arena, const tg_str **out,
-                        size_t *out_count, tg_error *err)
+static tg_code get_strs(yyjson_val *object, const char *what, const char *key, presence need,
+                        tg_arena *arena, const tg_str **out, size_t *out_count, tg_error *err)
 {
     yyjson_val *list;
     TG_TRY(get_member(object, what, key, need, &list, err));
@@ -176,9 +186,11 @@ static tg_code get_strs(yyjson_val *object, const char *what, const char *key, p
     tg_str *texts = TG_NEW_ARRAY(arena, tg_str, yyjson_arr_size(list));
     size_t index, max;
     yyjson_val *val;
-    yyjson_arr_foreach (list, index, max, val) {
+    yyjson_arr_foreach(list, index, max, val)
+    {
         if (!yyjson_is_str(val)) {
-            TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "%s: %s holds something that is not a string", what, key);
+            TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "%s: %s holds something that is not a string",
+                    what, key);
         }
         texts[index] = text_of(val);
     }
@@ -187,7 +199,7 @@ static tg_code get_strs(yyjson_val *object, const char *what, const char *key, p
     return TG_OK;
 }
 
-/* ---- paths ---------------------------------------------------------------------------------------------------------- */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 /* Has the path a part that is empty, "." or ".."? */
 static bool needs_normalizing(tg_str path)
@@ -198,7 +210,8 @@ static bool needs_normalizing(tg_str path)
         const char *slash = memchr(part, '/', (size_t)(end - part));
         size_t len = (size_t)((slash ? slash : end) - part);
         bool is_root = part == path.ptr && slash == part;
-        if ((len == 0 && !is_root) || (len == 1 && part[0] == '.') || (len == 2 && part[0] == '.' && part[1] == '.')) {
+        if ((len == 0 && !is_root) || (len == 1 && part[0] == '.') ||
+            (len == 2 && part[0] == '.' && part[1] == '.')) {
             return true;
         }
         part += len + 1;
@@ -240,10 +253,11 @@ bool tg_delta_path_decode(tg_str encoded, tg_str table_path, tg_arena *arena, tg
     return true;
 }
 
-/* ---- actions -------------------------------------------------------------------------------------------------------- */
+/* ---- actions --------------------------------------------------------------------------------- */
 
 /* Delta protocol, "Deletion Vectors": storage type, text and offset together name a vector. */
-static tg_code parse_dv(yyjson_val *object, const char *what, tg_arena *arena, tg_str *out_id, tg_error *err)
+static tg_code parse_dv(yyjson_val *object, const char *what, tg_arena *arena, tg_str *out_id,
+                        tg_error *err)
 {
     yyjson_val *dv;
     TG_TRY(get_member(object, what, "deletionVector", OPTIONAL, &dv, err));
@@ -259,26 +273,31 @@ static tg_code parse_dv(yyjson_val *object, const char *what, tg_arena *arena, t
     TG_TRY(get_str(dv, "deletionVector", "pathOrInlineDv", REQUIRED, &text, err));
     TG_TRY(get_i64(dv, "deletionVector", "offset", OPTIONAL, &offset, err));
     *out_id = offset < 0 ? tg_str_printf(arena, "%.*s%.*s", TG_SARG(type), TG_SARG(text))
-                         : tg_str_printf(arena, "%.*s%.*s@%lld", TG_SARG(type), TG_SARG(text), (long long)offset);
+                         : tg_str_printf(arena, "%.*s%.*s@%lld", TG_SARG(type), TG_SARG(text),
+                                         (long long)offset);
     return TG_OK;
 }
 
-static tg_code parse_file(yyjson_val *object, int kind, tg_str table_path, tg_arena *arena, tg_delta_file_action *out, tg_error *err)
+static tg_code parse_file(yyjson_val *object, int kind, tg_str table_path, tg_arena *arena,
+                          tg_delta_file_action *out, tg_error *err)
 {
     const char *what = kind == TG_ACTION_ADD ? "add" : kind == TG_ACTION_REMOVE ? "remove" : "cdc";
     presence in_adds = kind == TG_ACTION_ADD ? REQUIRED : OPTIONAL;
     tg_delta_file_action file = {.size_bytes = -1, .stats = TG_S("")};
     TG_TRY(get_str(object, what, "path", REQUIRED, &file.encoded_path, err));
     if (!tg_delta_path_decode(file.encoded_path, table_path, arena, &file.path)) {
-        TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "%s: path \"%.*s\" is not a valid URI path", what, TG_SARG(file.encoded_path));
+        TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "%s: path \"%.*s\" is not a valid URI path", what,
+                TG_SARG(file.encoded_path));
     }
-    TG_TRY(get_pairs(object, what, "partitionValues", OPTIONAL, arena, &file.partition_values, &file.partition_value_count,
-                     &file.has_partition_values, err));
+    TG_TRY(get_pairs(object, what, "partitionValues", OPTIONAL, arena, &file.partition_values,
+                     &file.partition_value_count, &file.has_partition_values, err));
     TG_TRY(get_i64(object, what, "size", in_adds, &file.size_bytes, err));
     if (file.size_bytes < -1 || (kind == TG_ACTION_ADD && file.size_bytes < 0)) {
         TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "%s: size is negative", what);
     }
-    TG_TRY(get_i64(object, what, kind == TG_ACTION_REMOVE ? "deletionTimestamp" : "modificationTime", OPTIONAL, &file.time_ms, err));
+    TG_TRY(get_i64(object, what,
+                   kind == TG_ACTION_REMOVE ? "deletionTimestamp" : "modificationTime", OPTIONAL,
+                   &file.time_ms, err));
     /* Absent: a change, the safe reading. */
     file.data_change = kind != TG_ACTION_CDC;
     TG_TRY(get_bool(object, what, "dataChange", in_adds, &file.data_change, err));
@@ -288,9 +307,11 @@ static tg_code parse_file(yyjson_val *object, int kind, tg_str table_path, tg_ar
     return TG_OK;
 }
 
-static tg_code parse_metadata(yyjson_val *object, tg_arena *arena, tg_delta_metadata *out, tg_error *err)
+static tg_code parse_metadata(yyjson_val *object, tg_arena *arena, tg_delta_metadata *out,
+                              tg_error *err)
 {
-    tg_delta_metadata metadata = {.name = TG_S(""), .description = TG_S(""), .schema_string = TG_S("")};
+    tg_delta_metadata metadata = {
+        .name = TG_S(""), .description = TG_S(""), .schema_string = TG_S("")};
     const tg_delta_pair *pairs = NULL;
     bool has_pairs;
     yyjson_val *format;
@@ -299,9 +320,10 @@ static tg_code parse_metadata(yyjson_val *object, tg_arena *arena, tg_delta_meta
     TG_TRY(get_str(object, "metaData", "description", OPTIONAL, &metadata.description, err));
     TG_TRY(get_str(object, "metaData", "schemaString", OPTIONAL, &metadata.schema_string, err));
     TG_TRY(get_i64(object, "metaData", "createdTime", OPTIONAL, &metadata.created_time_ms, err));
-    TG_TRY(get_strs(object, "metaData", "partitionColumns", OPTIONAL, arena, &metadata.partition_columns, &metadata.partition_count,
-                    err));
-    TG_TRY(get_pairs(object, "metaData", "configuration", OPTIONAL, arena, &pairs, &metadata.config_count, &has_pairs, err));
+    TG_TRY(get_strs(object, "metaData", "partitionColumns", OPTIONAL, arena,
+                    &metadata.partition_columns, &metadata.partition_count, err));
+    TG_TRY(get_pairs(object, "metaData", "configuration", OPTIONAL, arena, &pairs,
+                     &metadata.config_count, &has_pairs, err));
     tg_str *keys = TG_NEW_ARRAY(arena, tg_str, metadata.config_count);
     tg_str *values = TG_NEW_ARRAY(arena, tg_str, metadata.config_count);
     for (size_t i = 0; i < metadata.config_count; i++) {
@@ -317,13 +339,15 @@ static tg_code parse_metadata(yyjson_val *object, tg_arena *arena, tg_delta_meta
         TG_TRY(get_str(format, "format", "provider", OPTIONAL, &provider, err));
     }
     if (!tg_str_ieq(provider, TG_S("parquet"))) {
-        TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "metaData: data files of the format \"%.*s\" are not known", TG_SARG(provider));
+        TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID,
+                "metaData: data files of the format \"%.*s\" are not known", TG_SARG(provider));
     }
     *out = metadata;
     return TG_OK;
 }
 
-static tg_code parse_protocol(yyjson_val *object, tg_arena *arena, tg_delta_protocol *out, tg_error *err)
+static tg_code parse_protocol(yyjson_val *object, tg_arena *arena, tg_delta_protocol *out,
+                              tg_error *err)
 {
     tg_delta_protocol protocol = {0};
     int64_t reader = 0;
@@ -331,14 +355,15 @@ static tg_code parse_protocol(yyjson_val *object, tg_arena *arena, tg_delta_prot
     TG_TRY(get_i64(object, "protocol", "minReaderVersion", REQUIRED, &reader, err));
     TG_TRY(get_i64(object, "protocol", "minWriterVersion", REQUIRED, &writer, err));
     if (reader < 1 || writer < 1 || reader > INT32_MAX || writer > INT32_MAX) {
-        TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "protocol: %lld, %lld are not versions", (long long)reader, (long long)writer);
+        TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "protocol: %lld, %lld are not versions",
+                (long long)reader, (long long)writer);
     }
     protocol.min_reader_version = (int)reader;
     protocol.min_writer_version = (int)writer;
-    TG_TRY(get_strs(object, "protocol", "readerFeatures", reader == 3 ? REQUIRED : OPTIONAL, arena, &protocol.reader_features,
-                    &protocol.reader_feature_count, err));
-    TG_TRY(get_strs(object, "protocol", "writerFeatures", writer == 7 ? REQUIRED : OPTIONAL, arena, &protocol.writer_features,
-                    &protocol.writer_feature_count, err));
+    TG_TRY(get_strs(object, "protocol", "readerFeatures", reader == 3 ? REQUIRED : OPTIONAL, arena,
+                    &protocol.reader_features, &protocol.reader_feature_count, err));
+    TG_TRY(get_strs(object, "protocol", "writerFeatures", writer == 7 ? REQUIRED : OPTIONAL, arena,
+                    &protocol.writer_features, &protocol.writer_feature_count, err));
     *out = protocol;
     return TG_OK;
 }
@@ -378,7 +403,8 @@ static tg_code parse_info(yyjson_val *object, tg_arena *arena, tg_delta_info *ou
     return TG_OK;
 }
 
-static tg_code parse_body(yyjson_val *body, tg_str table_path, tg_arena *arena, tg_delta_action *out, tg_error *err)
+static tg_code parse_body(yyjson_val *body, tg_str table_path, tg_arena *arena,
+                          tg_delta_action *out, tg_error *err)
 {
     switch (out->kind) {
     case TG_ACTION_ADD:
@@ -407,15 +433,17 @@ static int kind_at_first_sight(tg_str line)
 {
     for (size_t i = 0; i < ACTION_COUNT; i++) {
         size_t len = strlen(action_names[i].name);
-        if (line.len > len + 4 && line.ptr[0] == '{' && line.ptr[1] == '"' && memcmp(line.ptr + 2, action_names[i].name, len) == 0 &&
-            line.ptr[len + 2] == '"' && line.ptr[len + 3] == ':') {
+        if (line.len > len + 4 && line.ptr[0] == '{' && line.ptr[1] == '"' &&
+            memcmp(line.ptr + 2, action_names[i].name, len) == 0 && line.ptr[len + 2] == '"' &&
+            line.ptr[len + 3] == ':') {
             return action_names[i].kind;
         }
     }
     return 0;
 }
 
-tg_code tg_delta_action_parse(tg_str line, int wanted, tg_str table_path, tg_arena *arena, tg_delta_action *out, tg_error *err)
+tg_code tg_delta_action_parse(tg_str line, int wanted, tg_str table_path, tg_arena *arena,
+                              tg_delta_action *out, tg_error *err)
 {
     tg_delta_action action = {.line = line};
     int glance = kind_at_first_sight(line);
@@ -424,7 +452,8 @@ tg_code tg_delta_action_parse(tg_str line, int wanted, tg_str table_path, tg_are
         return TG_OK;
     }
     if (line.len > TG_LIMIT_LOG_LINE_BYTES) {
-        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "the line has more than %d bytes", TG_LIMIT_LOG_LINE_BYTES);
+        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "the line has more than %d bytes",
+                TG_LIMIT_LOG_LINE_BYTES);
     }
     yyjson_val *root;
     TG_TRY(tg_json_parse(line, 0, arena, &root, err));
@@ -452,7 +481,7 @@ tg_code tg_delta_action_parse(tg_str line, int wanted, tg_str table_path, tg_are
     return TG_OK;
 }
 
-/* ---- keeping -------------------------------------------------------------------------------------------------------- */
+/* ---- keeping --------------------------------------------------------------------------------- */
 
 static const tg_str *copy_strs(tg_arena *arena, const tg_str *texts, size_t count)
 {
@@ -471,7 +500,8 @@ tg_delta_metadata tg_delta_metadata_copy(tg_arena *arena, const tg_delta_metadat
         .description = tg_str_copy(arena, metadata->description),
         .schema_string = tg_str_copy(arena, metadata->schema_string),
         .schema = metadata->schema.count ? tg_schema_copy(arena, metadata->schema) : (tg_schema){0},
-        .partition_columns = copy_strs(arena, metadata->partition_columns, metadata->partition_count),
+        .partition_columns =
+            copy_strs(arena, metadata->partition_columns, metadata->partition_count),
         .partition_count = metadata->partition_count,
         .config_keys = copy_strs(arena, metadata->config_keys, metadata->config_count),
         .config_values = copy_strs(arena, metadata->config_values, metadata->config_count),
@@ -483,8 +513,10 @@ tg_delta_metadata tg_delta_metadata_copy(tg_arena *arena, const tg_delta_metadat
 tg_delta_protocol tg_delta_protocol_copy(tg_arena *arena, const tg_delta_protocol *protocol)
 {
     tg_delta_protocol copy = *protocol;
-    copy.reader_features = copy_strs(arena, protocol->reader_features, protocol->reader_feature_count);
-    copy.writer_features = copy_strs(arena, protocol->writer_features, protocol->writer_feature_count);
+    copy.reader_features =
+        copy_strs(arena, protocol->reader_features, protocol->reader_feature_count);
+    copy.writer_features =
+        copy_strs(arena, protocol->writer_features, protocol->writer_feature_count);
     return copy;
 }
 
@@ -503,7 +535,8 @@ static const tg_delta_pair *find_pair(const tg_delta_pair *pairs, size_t count, 
     return NULL;
 }
 
-const tg_delta_partition_value *tg_delta_partition_order(const tg_delta_pair *pairs, size_t pair_count, const tg_str *columns,
+const tg_delta_partition_value *tg_delta_partition_order(const tg_delta_pair *pairs,
+                                                         size_t pair_count, const tg_str *columns,
                                                          size_t column_count, tg_arena *arena)
 {
     tg_delta_partition_value *values = TG_NEW_ARRAY(arena, tg_delta_partition_value, column_count);
@@ -516,16 +549,19 @@ const tg_delta_partition_value *tg_delta_partition_order(const tg_delta_pair *pa
     return values;
 }
 
-tg_code tg_delta_metadata_set_schema(tg_delta_metadata *metadata, tg_str table_path, tg_arena *arena, tg_error *err)
+tg_code tg_delta_metadata_set_schema(tg_delta_metadata *metadata, tg_str table_path,
+                                     tg_arena *arena, tg_error *err)
 {
     if (!metadata->schema_string.len) {
-        TG_FAIL(err, DELTA_SCHEMA_NOT_SET, "Delta table `%.*s` has no schema in its log", TG_SARG(table_path));
+        TG_FAIL(err, DELTA_SCHEMA_NOT_SET, "Delta table `%.*s` has no schema in its log",
+                TG_SARG(table_path));
     }
     TG_TRY_CTX(tg_schema_from_json(metadata->schema_string, arena, &metadata->schema, err), err,
                "while reading the schema of Delta table '%.*s'", TG_SARG(table_path));
     for (size_t i = 0; i < metadata->partition_count; i++) {
         if (tg_schema_find(metadata->schema, metadata->partition_columns[i]) < 0) {
-            TG_FAIL(err, DELTA_PARTITION_COLUMN_NOT_FOUND, "partition column `%.*s` of Delta table `%.*s` is not in its schema",
+            TG_FAIL(err, DELTA_PARTITION_COLUMN_NOT_FOUND,
+                    "partition column `%.*s` of Delta table `%.*s` is not in its schema",
                     TG_SARG(metadata->partition_columns[i]), TG_SARG(table_path));
         }
     }

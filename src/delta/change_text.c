@@ -2,8 +2,9 @@
 /*
  * A change as the text of a commit file: one action per line, commitInfo first.
  *
- * All metrics are strings, because Spark refuses a history with numbers there. Removes carry their partition values and size
- * (extendedFileMetadata), because readers of the change feed need them; without both it is not claimed.
+ * All metrics are strings, because Spark refuses a history with numbers there. Removes carry their
+ * partition values and size (extendedFileMetadata), because readers of the change feed need them;
+ * without both it is not claimed.
  */
 #include "delta/delta_int.h"
 #include "tidegate/version.h"
@@ -24,7 +25,8 @@ static void end_action(tg_json_out *out)
     tg_buf_addc(out->buf, '\n');
 }
 
-static void put_properties(tg_json_out *out, const char *key, const tg_property *properties, size_t count)
+static void put_properties(tg_json_out *out, const char *key, const tg_property *properties,
+                           size_t count)
 {
     tg_json_keyz(out, key);
     tg_json_object(out);
@@ -95,7 +97,8 @@ static void put_metadata(tg_buf *buf, const tg_delta_metadata *metadata, tg_aren
     tg_json_keyz(&out, "format");
     tg_json_raw(&out, TG_S("{\"provider\":\"parquet\",\"options\":{}}"));
     tg_json_kstr(&out, "schemaString",
-                 metadata->schema_string.len ? metadata->schema_string : tg_schema_to_json(arena, metadata->schema));
+                 metadata->schema_string.len ? metadata->schema_string
+                                             : tg_schema_to_json(arena, metadata->schema));
     put_strs(&out, "partitionColumns", metadata->partition_columns, metadata->partition_count);
     tg_json_keyz(&out, "configuration");
     tg_json_object(&out);
@@ -113,7 +116,8 @@ static void put_path(tg_json_out *out, tg_str encoded_path, tg_str path, tg_aren
     tg_json_kstr(out, "path", encoded_path.len ? encoded_path : tg_uri_encode_path(arena, path));
 }
 
-static void put_partition_values(tg_json_out *out, const tg_delta_metadata *metadata, const tg_delta_partition_value *values)
+static void put_partition_values(tg_json_out *out, const tg_delta_metadata *metadata,
+                                 const tg_delta_partition_value *values)
 {
     tg_json_keyz(out, "partitionValues");
     tg_json_object(out);
@@ -128,7 +132,8 @@ static void put_partition_values(tg_json_out *out, const tg_delta_metadata *meta
     tg_json_end_object(out);
 }
 
-static void put_add(tg_buf *buf, const tg_delta_add *add, const tg_delta_metadata *metadata, tg_arena *arena)
+static void put_add(tg_buf *buf, const tg_delta_add *add, const tg_delta_metadata *metadata,
+                    tg_arena *arena)
 {
     tg_json_out out;
     begin_action(&out, buf, "add");
@@ -141,13 +146,16 @@ static void put_add(tg_buf *buf, const tg_delta_add *add, const tg_delta_metadat
     end_action(&out);
 }
 
-static void put_remove(tg_buf *buf, const tg_delta_remove *remove, const tg_delta_attempt *attempt, tg_arena *arena)
+static void put_remove(tg_buf *buf, const tg_delta_remove *remove, const tg_delta_attempt *attempt,
+                       tg_arena *arena)
 {
     tg_json_out out;
-    bool is_extended = remove->size_bytes >= 0 && (remove->partition_values || !attempt->metadata->partition_count);
+    bool is_extended = remove->size_bytes >= 0 &&
+                       (remove->partition_values || !attempt->metadata->partition_count);
     begin_action(&out, buf, "remove");
     put_path(&out, remove->encoded_path, remove->path, arena);
-    tg_json_ki64(&out, "deletionTimestamp", remove->deletion_timestamp_ms ? remove->deletion_timestamp_ms : attempt->now_ms);
+    tg_json_ki64(&out, "deletionTimestamp",
+                 remove->deletion_timestamp_ms ? remove->deletion_timestamp_ms : attempt->now_ms);
     tg_json_kbool(&out, "dataChange", remove->data_change);
     if (is_extended) {
         tg_json_kbool(&out, "extendedFileMetadata", true);
@@ -170,7 +178,8 @@ static void put_txn(tg_buf *buf, const tg_delta_txn *txn, int64_t now_ms)
     end_action(&out);
 }
 
-tg_str tg_delta_change_text(const tg_delta_change *change, const tg_delta_attempt *attempt, tg_arena *arena)
+tg_str tg_delta_change_text(const tg_delta_change *change, const tg_delta_attempt *attempt,
+                            tg_arena *arena)
 {
     tg_auto_buf tg_buf buf = TG_BUF_INIT;
     put_info(&buf, change, attempt);

@@ -1,54 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What must hold before a change may be committed (Delta protocol, "Requirements for writers"; reference 1.3 and 1.8).
+ * What must hold before a change may be committed (Delta protocol, "Requirements for writers";
+ * "Per-file Statistics").
  *
- * The table must allow the write; that is the user's business and has its own errors. That a change is well formed is ours:
- * INTERNAL_ERROR, and nothing was written.
+ * The table must allow the write; that is the user's business and has its own errors. That a change
+ * is well formed is ours: INTERNAL_ERROR, and nothing was written.
  */
 #include "delta/delta_int.h"
 
-static tg_code check_adds(const tg_delta_change *change, const tg_delta_metadata *metadata, const tg_delta_snapshot *snapshot,
-                          tg_map *paths, tg_error *err)
+static tg_code check_adds(const tg_delta_change *change, const tg_delta_metadata *metadata,
+                          const tg_delta_snapshot *snapshot, tg_map *paths, tg_error *err)
 {
     for (size_t i = 0; i < change->add_count; i++) {
         const tg_delta_add *add = &change->adds[i];
         if (tg_map_has(paths, add->path)) {
-            TG_FAIL(err, DELTA_DUPLICATE_ACTIONS_FOUND, "file `%.*s` would be added twice", TG_SARG(add->path));
+            TG_FAIL(err, DELTA_DUPLICATE_ACTIONS_FOUND, "file `%.*s` would be added twice",
+                    TG_SARG(add->path));
         }
         (void)tg_map_put(paths, add->path, paths);
-        if (!add->path.len || add->size_bytes < 0 || (metadata->partition_count && !add->partition_values)) {
-            TG_FAIL(err, INTERNAL_ERROR, "file `%.*s` would be added without path, size or partition values", TG_SARG(add->path));
+        if (!add->path.len || add->size_bytes < 0 ||
+            (metadata->partition_count && !add->partition_values)) {
+            TG_FAIL(err, INTERNAL_ERROR,
+                    "file `%.*s` would be added without path, size or partition values",
+                    TG_SARG(add->path));
         }
         if (tg_delta_file_records(add->stats) < 0) {
-            TG_FAIL(err, INTERNAL_ERROR, "file `%.*s` would be added without its number of rows", TG_SARG(add->path));
+            TG_FAIL(err, INTERNAL_ERROR, "file `%.*s` would be added without its number of rows",
+                    TG_SARG(add->path));
         }
         if (snapshot && add->data_change && tg_delta_snapshot_find(snapshot, add->path)) {
-            TG_FAIL(err, DELTA_DUPLICATE_ACTIONS_FOUND, "file `%.*s` would be added, and is in the table already",
-                    TG_SARG(add->path));
+            TG_FAIL(err, DELTA_DUPLICATE_ACTIONS_FOUND,
+                    "file `%.*s` would be added, and is in the table already", TG_SARG(add->path));
         }
     }
     return TG_OK;
 }
 
-static tg_code check_removes(tg_str table_path, const tg_delta_change *change, const tg_delta_metadata *metadata,
-                             const tg_delta_snapshot *snapshot, tg_map *paths, tg_error *err)
+static tg_code check_removes(tg_str table_path, const tg_delta_change *change,
+                             const tg_delta_metadata *metadata, const tg_delta_snapshot *snapshot,
+                             tg_map *paths, tg_error *err)
 {
     bool is_append_only = tg_delta_property_is_true(metadata, TG_S("delta.appendOnly"));
     for (size_t i = 0; i < change->remove_count; i++) {
         const tg_delta_remove *remove = &change->removes[i];
         if (is_append_only && remove->data_change) {
-            (void)TG_ERR(err, DELTA_CANNOT_MODIFY_APPEND_ONLY, "cannot delete or replace rows of Delta table `%.*s`: it only allows appends",
-                         TG_SARG(table_path));
-            return tg_error_hint(err, "Set its table property delta.appendOnly to false if this is meant.");
+            (void)TG_ERR(
+                err, DELTA_CANNOT_MODIFY_APPEND_ONLY,
+                "cannot delete or replace rows of Delta table `%.*s`: it only allows appends",
+                TG_SARG(table_path));
+            return tg_error_hint(
+                err, "Set its table property delta.appendOnly to false if this is meant.");
         }
-        /* Also a file that is added and removed in one commit: without deletion vectors that means nothing. */
+        /*
+         * Also a file that is added and removed in one commit: without deletion vectors that means
+         * nothing.
+         */
         if (tg_map_has(paths, remove->path)) {
-            TG_FAIL(err, DELTA_DUPLICATE_ACTIONS_FOUND, "file `%.*s` would be removed, and is already named in the commit",
+            TG_FAIL(err, DELTA_DUPLICATE_ACTIONS_FOUND,
+                    "file `%.*s` would be removed, and is already named in the commit",
                     TG_SARG(remove->path));
         }
         (void)tg_map_put(paths, remove->path, paths);
         if (!snapshot || !tg_delta_snapshot_find(snapshot, remove->path)) {
-            TG_FAIL(err, INTERNAL_ERROR, "file `%.*s` would be removed, and is not in the table", TG_SARG(remove->path));
+            TG_FAIL(err, INTERNAL_ERROR, "file `%.*s` would be removed, and is not in the table",
+                    TG_SARG(remove->path));
         }
     }
     return TG_OK;
@@ -59,38 +74,45 @@ static tg_code check_txns(const tg_delta_change *change, tg_error *err)
     for (size_t i = 0; i < change->txn_count; i++) {
         for (size_t j = 0; j < i; j++) {
             if (tg_str_eq(change->txns[i].app_id, change->txns[j].app_id)) {
-                TG_FAIL(err, INTERNAL_ERROR, "transaction `%.*s` would be committed twice", TG_SARG(change->txns[i].app_id));
+                TG_FAIL(err, INTERNAL_ERROR, "transaction `%.*s` would be committed twice",
+                        TG_SARG(change->txns[i].app_id));
             }
         }
     }
     return TG_OK;
 }
 
-static tg_code check_metadata(const tg_delta_change *change, const tg_delta_protocol *protocol, tg_arena *scratch, tg_error *err)
+static tg_code check_metadata(const tg_delta_change *change, const tg_delta_protocol *protocol,
+                              tg_arena *scratch, tg_error *err)
 {
     const tg_delta_metadata *metadata = change->metadata;
     tg_property *properties = TG_NEW_ARRAY(scratch, tg_property, metadata->config_count);
     for (size_t i = 0; i < metadata->config_count; i++) {
-        properties[i] = (tg_property){.key = metadata->config_keys[i], .value = metadata->config_values[i]};
+        properties[i] =
+            (tg_property){.key = metadata->config_keys[i], .value = metadata->config_values[i]};
     }
-    TG_TRY(tg_delta_check_definition(metadata->schema, metadata->partition_columns, metadata->partition_count, properties,
-                                     metadata->config_count, err));
+    TG_TRY(tg_delta_check_definition(metadata->schema, metadata->partition_columns,
+                                     metadata->partition_count, properties, metadata->config_count,
+                                     err));
     tg_delta_protocol needs;
-    TG_TRY(tg_delta_protocol_for(metadata->schema, properties, metadata->config_count, scratch, &needs, err));
+    TG_TRY(tg_delta_protocol_for(metadata->schema, properties, metadata->config_count, scratch,
+                                 &needs, err));
     for (size_t i = 0; i < needs.reader_feature_count; i++) {
         bool found = false;
         for (size_t j = 0; j < protocol->reader_feature_count && !found; j++) {
             found = tg_str_eq(needs.reader_features[i], protocol->reader_features[j]);
         }
         if (!found) {
-            TG_FAIL(err, INTERNAL_ERROR, "the table's protocol lacks the feature %.*s that its schema needs",
+            TG_FAIL(err, INTERNAL_ERROR,
+                    "the table's protocol lacks the feature %.*s that its schema needs",
                     TG_SARG(needs.reader_features[i]));
         }
     }
     return TG_OK;
 }
 
-tg_code tg_delta_check_change(tg_str table_path, const tg_delta_change *change, const tg_delta_snapshot *snapshot, tg_error *err)
+tg_code tg_delta_check_change(tg_str table_path, const tg_delta_change *change,
+                              const tg_delta_snapshot *snapshot, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     if (!snapshot && (!change->protocol || !change->metadata)) {

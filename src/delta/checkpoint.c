@@ -2,10 +2,11 @@
 /*
  * Classic checkpoints: the state of a version in one Parquet file (Delta protocol, "Checkpoints").
  *
- * The actions are the log's own lines, newest mention of each: so fields that we do not know of get into the checkpoint as the
- * engine's schema allows, and nothing is written from memory. Kept: live adds, tombstones younger than
- * delta.deletedFileRetentionDuration, protocol, metadata, transactions, domains.
- * Order on disk: Parquet under a temporary name, fsync, rename, then the hint `_last_checkpoint`.
+ * The actions are the log's own lines, newest mention of each: so fields that we do not know of get
+ * into the checkpoint as the engine's schema allows, and nothing is written from memory. Kept: live
+ * adds, tombstones younger than delta.deletedFileRetentionDuration, protocol, metadata,
+ * transactions, domains. Order on disk: Parquet under a temporary name, fsync, rename, then the
+ * hint `_last_checkpoint`.
  */
 #include "delta/delta_int.h"
 
@@ -45,7 +46,10 @@ static bool see_first(collector *c, char kind, tg_str name, tg_str rest)
     return true;
 }
 
-/* A checkpoint changes no data: dataChange is false in it. Within strings quotes are escaped, so the member is what is found. */
+/*
+ * A checkpoint changes no data: dataChange is false in it. Within strings quotes are escaped, so
+ * the member is what is found.
+ */
 static void add_line(tg_buf *lines, tg_str line)
 {
     tg_str changes = TG_S("\"dataChange\":true");
@@ -72,7 +76,8 @@ static tg_code collect(void *self, const tg_delta_action *action, bool *out_stop
         c->add_count += keep;
         break;
     case TG_ACTION_REMOVE:
-        keep = see_first(c, 'f', action->file.path, action->file.dv_id) && action->file.time_ms > c->tombstones_after_ms;
+        keep = see_first(c, 'f', action->file.path, action->file.dv_id) &&
+               action->file.time_ms > c->tombstones_after_ms;
         break;
     case TG_ACTION_TXN:
         keep = see_first(c, 't', action->txn.app_id, none);
@@ -97,7 +102,8 @@ static tg_code collect(void *self, const tg_delta_action *action, bool *out_stop
 }
 
 /* Puts the Parquet file in place under its name. */
-static tg_code write_file(const collector *c, const tg_parquet *parquet, tg_str folder, tg_str path, tg_arena *scratch, tg_error *err)
+static tg_code write_file(const collector *c, const tg_parquet *parquet, tg_str folder, tg_str path,
+                          tg_arena *scratch, tg_error *err)
 {
     const tg_delta *delta = c->delta;
     char uuid[37];
@@ -117,7 +123,8 @@ static tg_code write_file(const collector *c, const tg_parquet *parquet, tg_str 
     return code;
 }
 
-static tg_code write_hint(const collector *c, tg_str folder, int64_t version, tg_str path, tg_arena *scratch, tg_error *err)
+static tg_code write_hint(const collector *c, tg_str folder, int64_t version, tg_str path,
+                          tg_arena *scratch, tg_error *err)
 {
     tg_fs_entry entry;
     tg_json_out out;
@@ -130,10 +137,13 @@ static tg_code write_hint(const collector *c, tg_str folder, int64_t version, tg
     tg_json_ki64(&out, "sizeInBytes", entry.size_bytes);
     tg_json_ki64(&out, "numOfAddFiles", c->add_count);
     tg_json_end_object(&out);
-    return tg_fs_write_replace(c->delta->fs, tg_path_join(scratch, folder, TG_S("_last_checkpoint")), tg_buf_str(&text), err);
+    return tg_fs_write_replace(c->delta->fs,
+                               tg_path_join(scratch, folder, TG_S("_last_checkpoint")),
+                               tg_buf_str(&text), err);
 }
 
-static tg_code write_version(const tg_delta *delta, tg_str table_path, int64_t version, tg_error *err)
+static tg_code write_version(const tg_delta *delta, tg_str table_path, int64_t version,
+                             tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_auto_arena tg_arena *collector_scratch = tg_arena_new();
@@ -142,7 +152,8 @@ static tg_code write_version(const tg_delta *delta, tg_str table_path, int64_t v
     const tg_delta_snapshot *head;
     tg_delta_log log;
     if (!delta->parquet) {
-        TG_FAIL(err, UNSUPPORTED_FEATURE, "a checkpoint cannot be written: no engine for Parquet is at hand");
+        TG_FAIL(err, UNSUPPORTED_FEATURE,
+                "a checkpoint cannot be written: no engine for Parquet is at hand");
     }
     TG_TRY(tg_delta_metadata_load(delta, table_path, version, scratch, &head, err));
     TG_TRY(tg_delta_check_writable(table_path, &head->protocol, &head->metadata, err));
@@ -153,11 +164,13 @@ static tg_code write_version(const tg_delta *delta, tg_str table_path, int64_t v
         .scratch = collector_scratch,
         .table_path = log.table_path,
         .lines = &lines,
-        .tombstones_after_ms = delta->env->now_us(delta->env->self) / 1000 - tg_delta_tombstone_retention_ms(&head->metadata),
+        .tombstones_after_ms = delta->env->now_us(delta->env->self) / 1000 -
+                               tg_delta_tombstone_retention_ms(&head->metadata),
     };
     tg_delta_visitor visitor = {
         .self = &c,
-        .wanted = TG_ACTION_ADD | TG_ACTION_REMOVE | TG_ACTION_TXN | TG_ACTION_DOMAIN | TG_ACTION_METADATA | TG_ACTION_PROTOCOL,
+        .wanted = TG_ACTION_ADD | TG_ACTION_REMOVE | TG_ACTION_TXN | TG_ACTION_DOMAIN |
+                  TG_ACTION_METADATA | TG_ACTION_PROTOCOL,
         .action = collect,
         .reset = reset,
     };
@@ -167,14 +180,17 @@ static tg_code write_version(const tg_delta *delta, tg_str table_path, int64_t v
     return write_hint(&c, log.folder, version, path, scratch, err);
 }
 
-tg_code tg_delta_checkpoint_write_at(const tg_delta *delta, tg_str table_path, int64_t version, tg_error *err)
+tg_code tg_delta_checkpoint_write_at(const tg_delta *delta, tg_str table_path, int64_t version,
+                                     tg_error *err)
 {
-    TG_TRY_CTX(write_version(delta, table_path, version, err), err, "while writing the checkpoint of version %lld of Delta table '%.*s'",
+    TG_TRY_CTX(write_version(delta, table_path, version, err), err,
+               "while writing the checkpoint of version %lld of Delta table '%.*s'",
                (long long)version, TG_SARG(table_path));
     return TG_OK;
 }
 
-tg_code tg_delta_checkpoint_write(const tg_delta *delta, const tg_delta_snapshot *snapshot, tg_error *err)
+tg_code tg_delta_checkpoint_write(const tg_delta *delta, const tg_delta_snapshot *snapshot,
+                                  tg_error *err)
 {
     return tg_delta_checkpoint_write_at(delta, snapshot->table_path, snapshot->version, err);
 }

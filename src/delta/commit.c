@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commit: one new file in the log, put there only if no other writer was faster (Delta protocol, "Delta Log Entries").
+ * The commit: one new file in the log, put there only if no other writer was faster (Delta
+ * protocol, "Delta Log Entries").
  *
- * Order (design: Delta on disk): data files and their folders were fsynced before (tg_delta_sync_files); write_new writes and
- * fsyncs a temporary file, links it to the version's name and fsyncs the folder. So a version is there whole or not at all.
+ * Order on disk: data files and their folders were fsynced before
+ * (tg_delta_sync_files); write_new writes and fsyncs a temporary file, links it to the version's
+ * name and fsyncs the folder. So a version is there whole or not at all.
  *
- * Who loses the race reads the winners, asks whether the change still stands, and tries the next version. When the system's answer
- * is unclear (an error after the link, a link that was repeated by a network file system), the txnId in the log tells whose
- * version it is.
+ * Who loses the race reads the winners, asks whether the change still stands, and tries the next
+ * version. When the system's answer is unclear (an error after the link, a link that was repeated
+ * by a network file system), the txnId in the log tells whose version it is.
  */
 #include "delta/delta_int.h"
 
@@ -24,14 +26,15 @@ typedef struct committer {
     winner_vec winners;
 } committer;
 
-/* ---- who has the version? ------------------------------------------------------------------------------------------- */
+/* ---- who has the version? -------------------------------------------------------------------- */
 
 typedef struct owner {
     tg_str mine;
     bool is_mine;
 } owner;
 
-static tg_code compare_owner(void *self, const tg_delta_action *action, bool *out_stop, tg_error *err)
+static tg_code compare_owner(void *self, const tg_delta_action *action, bool *out_stop,
+                             tg_error *err)
 {
     owner *o = self;
     (void)err;
@@ -41,7 +44,8 @@ static tg_code compare_owner(void *self, const tg_delta_action *action, bool *ou
 }
 
 /* Is the version's file ours? out_exists false: there is none. */
-static tg_code look_at_version(const committer *c, bool *out_exists, bool *out_is_mine, tg_error *err)
+static tg_code look_at_version(const committer *c, bool *out_exists, bool *out_is_mine,
+                               tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_auto_error tg_error local = TG_ERROR_INIT;
@@ -58,13 +62,14 @@ static tg_code look_at_version(const committer *c, bool *out_exists, bool *out_i
     }
     bool stop;
     owner o = {.mine = tg_str_from(c->txn_id)};
-    tg_delta_visitor visitor = {.self = &o, .wanted = TG_ACTION_COMMIT_INFO, .action = compare_owner};
+    tg_delta_visitor visitor = {
+        .self = &o, .wanted = TG_ACTION_COMMIT_INFO, .action = compare_owner};
     TG_TRY(tg_delta_text_visit(text, path, c->table_path, &visitor, &stop, err));
     *out_is_mine = o.is_mine;
     return TG_OK;
 }
 
-/* ---- winners --------------------------------------------------------------------------------------------------------- */
+/* ---- winners --------------------------------------------------------------------------------- */
 
 /* Reads the commits from c->version up to the newest, and moves c->version behind them. */
 static tg_code read_winners(committer *c, tg_error *err)
@@ -75,17 +80,21 @@ static tg_code read_winners(committer *c, tg_error *err)
     TG_TRY(tg_delta_log_list(c->delta, c->table_path, scratch, &log, err));
     int64_t latest = tg_delta_log_latest(&log);
     if (latest < c->version - 1) {
-        TG_FAIL(err, DELTA_VERSION_NOT_FOUND, "version %lld of Delta table `%.*s`, which this write was made from, is gone",
+        TG_FAIL(err, DELTA_VERSION_NOT_FOUND,
+                "version %lld of Delta table `%.*s`, which this write was made from, is gone",
                 (long long)c->version - 1, TG_SARG(c->table_path));
     }
     while (c->version <= latest) {
         const tg_delta_commit *winner;
         tg_auto_error tg_error local = TG_ERROR_INIT;
-        tg_code code = tg_delta_commit_read(c->delta, c->table_path, c->version, snapshot->metadata.partition_columns,
-                                            snapshot->metadata.partition_count, c->arena, &winner, &local);
+        tg_code code = tg_delta_commit_read(
+            c->delta, c->table_path, c->version, snapshot->metadata.partition_columns,
+            snapshot->metadata.partition_count, c->arena, &winner, &local);
         if (code == TG_NOT_FOUND) {
-            (void)TG_ERR(err, DELTA_CONCURRENT_WRITE, "version %lld of Delta table `%.*s` was committed and its log cleaned up meanwhile",
-                         (long long)c->version, TG_SARG(c->table_path));
+            (void)TG_ERR(
+                err, DELTA_CONCURRENT_WRITE,
+                "version %lld of Delta table `%.*s` was committed and its log cleaned up meanwhile",
+                (long long)c->version, TG_SARG(c->table_path));
             return tg_error_hint(err, "Run it again.");
         }
         if (code != TG_OK) {
@@ -102,21 +111,25 @@ static tg_code decide(committer *c, tg_error *err)
     const tg_delta_commit_options *options = c->options;
     const tg_delta_commit *const *winners = c->winners.items;
     size_t count = c->winners.count;
-    TG_TRY(tg_delta_check_final_conflicts(c->table_path, c->change, options->snapshot, winners, count, err));
+    TG_TRY(tg_delta_check_final_conflicts(c->table_path, c->change, options->snapshot, winners,
+                                          count, err));
     if (!options->before_attempt) {
-        return tg_delta_check_conflicts(c->table_path, c->change, options->snapshot, options->zone, winners, count, c->arena, err);
+        return tg_delta_check_conflicts(c->table_path, c->change, options->snapshot, options->zone,
+                                        winners, count, c->arena, err);
     }
     tg_conflict_verdict verdict = TG_VERDICT_RETRY;
-    TG_TRY(options->before_attempt(options->self, c->version, winners, count, c->change, c->arena, &verdict, err));
+    TG_TRY(options->before_attempt(options->self, c->version, winners, count, c->change, c->arena,
+                                   &verdict, err));
     if (verdict == TG_VERDICT_RERUN) {
-        (void)TG_ERR(err, DELTA_CONCURRENT_WRITE, "Delta table `%.*s` was changed by another writer at the same time",
+        (void)TG_ERR(err, DELTA_CONCURRENT_WRITE,
+                     "Delta table `%.*s` was changed by another writer at the same time",
                      TG_SARG(c->table_path));
         return tg_error_hint(err, "Run it again: it will see the other writer's rows.");
     }
     return TG_OK;
 }
 
-/* ---- attempts -------------------------------------------------------------------------------------------------------- */
+/* ---- attempts -------------------------------------------------------------------------------- */
 
 static tg_code put_version(committer *c, bool *out_done, tg_error *err)
 {
@@ -139,7 +152,9 @@ static tg_code put_version(committer *c, bool *out_done, tg_error *err)
     bool exists;
     TG_TRY(look_at_version(c, &exists, out_done, err));
     if (*out_done) {
-        /* Whatever failed came after the link; what may be missing is that the folder was fsynced. */
+        /*
+         * Whatever failed came after the link; what may be missing is that the folder was fsynced.
+         */
         return tg_fs_fsync_folder(c->delta->fs, c->log_folder, err);
     }
     return exists ? TG_OK : tg_delta_pass(&local, err);
@@ -158,7 +173,8 @@ static tg_code create_first(committer *c, tg_error *err)
         TG_TRY(put_version(c, &done, err));
     }
     if (!done) {
-        TG_FAIL(err, DELTA_TABLE_ALREADY_EXISTS, "Delta table `%.*s` exists already", TG_SARG(c->table_path));
+        TG_FAIL(err, DELTA_TABLE_ALREADY_EXISTS, "Delta table `%.*s` exists already",
+                TG_SARG(c->table_path));
     }
     return TG_OK;
 }
@@ -168,7 +184,8 @@ static tg_code win(committer *c, tg_error *err)
     for (int attempts = 0; attempts < TG_LIMIT_COMMIT_ATTEMPTS; attempts++) {
         bool done;
         if (tg_env_is_cancelled(c->delta->env)) {
-            TG_FAIL(err, TIDEGATE_CANCELLED, "interrupted before Delta table `%.*s` was written", TG_SARG(c->table_path));
+            TG_FAIL(err, TIDEGATE_CANCELLED, "interrupted before Delta table `%.*s` was written",
+                    TG_SARG(c->table_path));
         }
         TG_TRY(read_winners(c, err));
         TG_TRY(decide(c, err));
@@ -177,26 +194,33 @@ static tg_code win(committer *c, tg_error *err)
             return TG_OK;
         }
     }
-    (void)TG_ERR(err, DELTA_MAX_COMMIT_RETRIES_EXCEEDED, "could not commit to Delta table `%.*s`: %d attempts lost against other writers",
+    (void)TG_ERR(err, DELTA_MAX_COMMIT_RETRIES_EXCEEDED,
+                 "could not commit to Delta table `%.*s`: %d attempts lost against other writers",
                  TG_SARG(c->table_path), TG_LIMIT_COMMIT_ATTEMPTS);
     return tg_error_hint(err, "Run it again when fewer writers are busy with the table.");
 }
 
 static void write_checkpoint(const committer *c, tg_error *out_warning)
 {
-    const tg_delta_metadata *metadata = c->change->metadata ? c->change->metadata : &c->options->snapshot->metadata;
+    const tg_delta_metadata *metadata =
+        c->change->metadata ? c->change->metadata : &c->options->snapshot->metadata;
     bool is_due = c->version > 0 && c->version % tg_delta_checkpoint_interval(metadata) == 0;
     if (c->delta->parquet && is_due &&
         tg_delta_checkpoint_write_at(c->delta, c->table_path, c->version, out_warning) != TG_OK) {
-        (void)tg_error_hint(out_warning, "The commit itself succeeded; a later one writes a checkpoint.");
+        (void)tg_error_hint(out_warning,
+                            "The commit itself succeeded; a later one writes a checkpoint.");
     }
 }
 
 tg_code tg_delta_commit_change(const tg_delta *delta, tg_str table_path, tg_delta_change *change,
-                               const tg_delta_commit_options *options, tg_arena *arena, int64_t *out_version, tg_error *out_warning,
-                               tg_error *err)
+                               const tg_delta_commit_options *options, tg_arena *arena,
+                               int64_t *out_version, tg_error *out_warning, tg_error *err)
 {
-    committer c = {.delta = delta, .change = change, .options = options, .arena = arena, .version = options->read_version + 1};
+    committer c = {.delta = delta,
+                   .change = change,
+                   .options = options,
+                   .arena = arena,
+                   .version = options->read_version + 1};
     tg_assert((options->read_version < 0) == (options->snapshot == NULL));
     TG_TRY(tg_delta_table_folder(delta, table_path, arena, &c.table_path, err));
     c.log_folder = tg_delta_log_folder(c.table_path, arena);
@@ -208,9 +232,10 @@ tg_code tg_delta_commit_change(const tg_delta *delta, tg_str table_path, tg_delt
     return TG_OK;
 }
 
-/* ---- data files ------------------------------------------------------------------------------------------------------ */
+/* ---- data files ------------------------------------------------------------------------------ */
 
-tg_code tg_delta_sync_files(const tg_delta *delta, tg_str table_path, const tg_str *paths, size_t count, tg_error *err)
+tg_code tg_delta_sync_files(const tg_delta *delta, tg_str table_path, const tg_str *paths,
+                            size_t count, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_str table;
@@ -220,7 +245,10 @@ tg_code tg_delta_sync_files(const tg_delta *delta, tg_str table_path, const tg_s
     for (size_t i = 0; i < count; i++) {
         tg_str path = tg_path_join(scratch, table, paths[i]);
         TG_TRY(tg_fs_fsync_file(delta->fs, path, err));
-        /* Every folder from the file up to the table's, each once; of a file elsewhere only its own. */
+        /*
+         * Every folder from the file up to the table's, each once; of a file elsewhere only its
+         * own.
+         */
         tg_str inside;
         tg_str folder = tg_path_dirname(path);
         while (!tg_map_has(&folders, folder)) {

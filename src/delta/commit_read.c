@@ -2,7 +2,7 @@
 /* One commit as a whole, and the newest transaction of an application. */
 #include "delta/delta_int.h"
 
-/* ---- commits -------------------------------------------------------------------------------------------------------- */
+/* ---- commits --------------------------------------------------------------------------------- */
 
 typedef struct collector {
     tg_arena *arena;
@@ -22,15 +22,17 @@ static void collect_file(collector *c, const tg_delta_action *action)
     tg_str stats = file->stats.len ? tg_str_copy(c->arena, file->stats) : TG_S("");
     const tg_delta_partition_value *values =
         action->kind == TG_ACTION_ADD || file->has_partition_values
-            ? tg_delta_partition_order(file->partition_values, file->partition_value_count, c->partition_columns,
-                                       c->partition_count, c->arena)
+            ? tg_delta_partition_order(file->partition_values, file->partition_value_count,
+                                       c->partition_columns, c->partition_count, c->arena)
             : NULL;
     if (action->kind == TG_ACTION_ADD) {
         TG_VEC_PUSH(c->arena, &c->adds,
-                    (tg_delta_add){path, encoded_path, values, file->size_bytes, file->time_ms, file->data_change, stats});
+                    (tg_delta_add){path, encoded_path, values, file->size_bytes, file->time_ms,
+                                   file->data_change, stats});
     } else {
         TG_VEC_PUSH(c->arena, &c->removes,
-                    (tg_delta_remove){path, encoded_path, values, file->size_bytes, file->time_ms, file->data_change, stats});
+                    (tg_delta_remove){path, encoded_path, values, file->size_bytes, file->time_ms,
+                                      file->data_change, stats});
     }
 }
 
@@ -82,15 +84,16 @@ static tg_code collect(void *self, const tg_delta_action *action, bool *out_stop
 }
 
 /* The replay goes from the last line to the first: back into the order of the file. */
-#define REVERSE(type, items, count)                                                                          \
-    for (size_t i_ = 0; i_ < (count) / 2; i_++) {                                                            \
-        type swap_ = (items)[i_];                                                                            \
-        (items)[i_] = (items)[(count)-1 - i_];                                                               \
-        (items)[(count)-1 - i_] = swap_;                                                                     \
+#define REVERSE(type, items, count)               \
+    for (size_t i_ = 0; i_ < (count) / 2; i_++) { \
+        type swap_ = (items)[i_];                 \
+        (items)[i_] = (items)[(count)-1 - i_];    \
+        (items)[(count)-1 - i_] = swap_;          \
     }
 
-tg_code tg_delta_commit_read(const tg_delta *delta, tg_str table_path, int64_t version, const tg_str *partition_columns,
-                             size_t partition_count, tg_arena *arena, const tg_delta_commit **out_commit, tg_error *err)
+tg_code tg_delta_commit_read(const tg_delta *delta, tg_str table_path, int64_t version,
+                             const tg_str *partition_columns, size_t partition_count,
+                             tg_arena *arena, const tg_delta_commit **out_commit, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_str folder;
@@ -110,11 +113,14 @@ tg_code tg_delta_commit_read(const tg_delta *delta, tg_str table_path, int64_t v
         .user_metadata = TG_S(""),
         .operation = TG_S(""),
     };
-    collector c = {.arena = arena, .partition_columns = partition_columns, .partition_count = partition_count, .commit = commit};
+    collector c = {.arena = arena,
+                   .partition_columns = partition_columns,
+                   .partition_count = partition_count,
+                   .commit = commit};
     tg_delta_visitor visitor = {
         .self = &c,
-        .wanted = TG_ACTION_ADD | TG_ACTION_REMOVE | TG_ACTION_CDC | TG_ACTION_TXN | TG_ACTION_COMMIT_INFO | TG_ACTION_METADATA |
-                  TG_ACTION_PROTOCOL,
+        .wanted = TG_ACTION_ADD | TG_ACTION_REMOVE | TG_ACTION_CDC | TG_ACTION_TXN |
+                  TG_ACTION_COMMIT_INFO | TG_ACTION_METADATA | TG_ACTION_PROTOCOL,
         .action = collect,
     };
     TG_TRY(tg_delta_text_visit(text, path, folder, &visitor, &stop, err));
@@ -131,7 +137,7 @@ tg_code tg_delta_commit_read(const tg_delta *delta, tg_str table_path, int64_t v
     return TG_OK;
 }
 
-/* ---- transactions --------------------------------------------------------------------------------------------------- */
+/* ---- transactions ---------------------------------------------------------------------------- */
 
 typedef struct txn_finder {
     tg_str app_id;
@@ -145,7 +151,8 @@ static void forget_txn(void *self)
     finder->found = false;
 }
 
-static tg_code look_for_txn(void *self, const tg_delta_action *action, bool *out_stop, tg_error *err)
+static tg_code look_for_txn(void *self, const tg_delta_action *action, bool *out_stop,
+                            tg_error *err)
 {
     txn_finder *finder = self;
     (void)err;
@@ -157,15 +164,16 @@ static tg_code look_for_txn(void *self, const tg_delta_action *action, bool *out
     return TG_OK;
 }
 
-tg_code tg_delta_txn_find(const tg_delta *delta, tg_str table_path, int64_t version, tg_str app_id, int64_t *out_txn_version,
-                          bool *out_found, tg_error *err)
+tg_code tg_delta_txn_find(const tg_delta *delta, tg_str table_path, int64_t version, tg_str app_id,
+                          int64_t *out_txn_version, bool *out_found, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_delta_log log;
     TG_TRY(tg_delta_log_list(delta, table_path, scratch, &log, err));
     TG_TRY(tg_delta_log_resolve(&log, version, &version, err));
     txn_finder finder = {.app_id = app_id};
-    tg_delta_visitor visitor = {.self = &finder, .wanted = TG_ACTION_TXN, .action = look_for_txn, .reset = forget_txn};
+    tg_delta_visitor visitor = {
+        .self = &finder, .wanted = TG_ACTION_TXN, .action = look_for_txn, .reset = forget_txn};
     TG_TRY(tg_delta_replay(&log, version, TG_REPLAY_TXN, &visitor, err));
     *out_found = finder.found;
     if (finder.found) {

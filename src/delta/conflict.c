@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * May a change that lost the race for a version be committed on top of the winners? Serializable, as Spark's ConflictChecker
- * (reference 1.14), but finer: Spark looks at partition predicates only, here statistics count too. Doubt is a conflict.
+ * May a change that lost the race for a version be committed on top of the winners? Serializable,
+ * as Spark's ConflictChecker, but finer: Spark looks at partition predicates only,
+ * here statistics count too. Doubt is a conflict.
  */
 #include "delta/delta_int.h"
 
@@ -23,25 +24,30 @@ static bool same_strs(const tg_str *a, size_t a_count, const tg_str *b, size_t b
 static bool is_same_layout(const tg_delta_metadata *a, const tg_delta_metadata *b)
 {
     return tg_str_eq(a->id, b->id) && tg_str_eq(a->schema_string, b->schema_string) &&
-           same_strs(a->partition_columns, a->partition_count, b->partition_columns, b->partition_count);
+           same_strs(a->partition_columns, a->partition_count, b->partition_columns,
+                     b->partition_count);
 }
 
-static tg_code check_removed_twice(tg_str table_path, const tg_delta_change *change, const tg_delta_commit *winner, const tg_map *mine,
-                                   tg_error *err)
+static tg_code check_removed_twice(tg_str table_path, const tg_delta_change *change,
+                                   const tg_delta_commit *winner, const tg_map *mine, tg_error *err)
 {
     for (size_t i = 0; i < winner->remove_count && change->remove_count; i++) {
         if (tg_map_has(mine, winner->removes[i].path)) {
             (void)TG_ERR(err, DELTA_CONCURRENT_DELETE_DELETE,
-                         "version %lld of Delta table `%.*s` removed file `%.*s` that this write removes too",
-                         (long long)winner->version, TG_SARG(table_path), TG_SARG(winner->removes[i].path));
+                         "version %lld of Delta table `%.*s` removed file `%.*s` that this write "
+                         "removes too",
+                         (long long)winner->version, TG_SARG(table_path),
+                         TG_SARG(winner->removes[i].path));
             return again(err);
         }
     }
     return TG_OK;
 }
 
-tg_code tg_delta_check_final_conflicts(tg_str table_path, const tg_delta_change *change, const tg_delta_snapshot *snapshot,
-                                       const tg_delta_commit *const *winners, size_t winner_count, tg_error *err)
+tg_code tg_delta_check_final_conflicts(tg_str table_path, const tg_delta_change *change,
+                                       const tg_delta_snapshot *snapshot,
+                                       const tg_delta_commit *const *winners, size_t winner_count,
+                                       tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_map mine;
@@ -52,12 +58,15 @@ tg_code tg_delta_check_final_conflicts(tg_str table_path, const tg_delta_change 
     for (size_t i = 0; i < winner_count; i++) {
         const tg_delta_commit *winner = winners[i];
         if (winner->protocol) {
-            (void)TG_ERR(err, DELTA_PROTOCOL_CHANGED, "version %lld of Delta table `%.*s` changed its protocol",
+            (void)TG_ERR(err, DELTA_PROTOCOL_CHANGED,
+                         "version %lld of Delta table `%.*s` changed its protocol",
                          (long long)winner->version, TG_SARG(table_path));
             return again(err);
         }
-        if (winner->metadata && (change->metadata || !is_same_layout(winner->metadata, &snapshot->metadata))) {
-            (void)TG_ERR(err, DELTA_METADATA_CHANGED, "version %lld of Delta table `%.*s` changed its definition",
+        if (winner->metadata &&
+            (change->metadata || !is_same_layout(winner->metadata, &snapshot->metadata))) {
+            (void)TG_ERR(err, DELTA_METADATA_CHANGED,
+                         "version %lld of Delta table `%.*s` changed its definition",
                          (long long)winner->version, TG_SARG(table_path));
             return again(err);
         }
@@ -66,7 +75,10 @@ tg_code tg_delta_check_final_conflicts(tg_str table_path, const tg_delta_change 
     return TG_OK;
 }
 
-/* What is known of a file that a winner removed: as it was added, else what the remove itself tells. */
+/*
+ * What is known of a file that a winner removed: as it was added, else what the remove itself
+ * tells.
+ */
 static tg_delta_add removed_file(const tg_delta_remove *remove, const tg_delta_snapshot *snapshot,
                                  const tg_delta_commit *const *winners, size_t winner_count)
 {
@@ -81,25 +93,31 @@ static tg_delta_add removed_file(const tg_delta_remove *remove, const tg_delta_s
             }
         }
     }
-    return (tg_delta_add){.path = remove->path, .partition_values = remove->partition_values, .stats = remove->stats};
+    return (tg_delta_add){
+        .path = remove->path, .partition_values = remove->partition_values, .stats = remove->stats};
 }
 
 /* May the file hold a row that was read? */
-static bool was_read(const tg_delta_change *change, const tg_delta_snapshot *snapshot, const tg_zone *zone, const tg_delta_add *file,
-                     tg_arena *arena)
+static bool was_read(const tg_delta_change *change, const tg_delta_snapshot *snapshot,
+                     const tg_zone *zone, const tg_delta_add *file, tg_arena *arena)
 {
     return tg_region_meets(*change->read_region, tg_delta_file_region(snapshot, file, zone, arena));
 }
 
 /* Commits that only move rows between files (dataChange false) take nothing from what was read. */
-static tg_code check_read(tg_str table_path, const tg_delta_change *change, const tg_delta_snapshot *snapshot, const tg_zone *zone,
-                          const tg_delta_commit *const *winners, size_t position, tg_arena *arena, tg_error *err)
+static tg_code check_read(tg_str table_path, const tg_delta_change *change,
+                          const tg_delta_snapshot *snapshot, const tg_zone *zone,
+                          const tg_delta_commit *const *winners, size_t position, tg_arena *arena,
+                          tg_error *err)
 {
     const tg_delta_commit *winner = winners[position];
     for (size_t i = 0; i < winner->add_count; i++) {
-        if (winner->adds[i].data_change && was_read(change, snapshot, zone, &winner->adds[i], arena)) {
-            (void)TG_ERR(err, DELTA_CONCURRENT_APPEND, "version %lld of Delta table `%.*s` added rows that this write would have read",
-                         (long long)winner->version, TG_SARG(table_path));
+        if (winner->adds[i].data_change &&
+            was_read(change, snapshot, zone, &winner->adds[i], arena)) {
+            (void)TG_ERR(
+                err, DELTA_CONCURRENT_APPEND,
+                "version %lld of Delta table `%.*s` added rows that this write would have read",
+                (long long)winner->version, TG_SARG(table_path));
             return again(err);
         }
     }
@@ -110,7 +128,8 @@ static tg_code check_read(tg_str table_path, const tg_delta_change *change, cons
         }
         tg_delta_add file = removed_file(remove, snapshot, winners, position);
         if (was_read(change, snapshot, zone, &file, arena)) {
-            (void)TG_ERR(err, DELTA_CONCURRENT_DELETE_READ, "version %lld of Delta table `%.*s` removed rows that this write had read",
+            (void)TG_ERR(err, DELTA_CONCURRENT_DELETE_READ,
+                         "version %lld of Delta table `%.*s` removed rows that this write had read",
                          (long long)winner->version, TG_SARG(table_path));
             return again(err);
         }
@@ -118,12 +137,14 @@ static tg_code check_read(tg_str table_path, const tg_delta_change *change, cons
     return TG_OK;
 }
 
-static tg_code check_txns(tg_str table_path, const tg_delta_change *change, const tg_delta_commit *winner, tg_error *err)
+static tg_code check_txns(tg_str table_path, const tg_delta_change *change,
+                          const tg_delta_commit *winner, tg_error *err)
 {
     for (size_t i = 0; i < winner->txn_count; i++) {
         for (size_t j = 0; j < change->txn_count; j++) {
             if (tg_str_eq(winner->txns[i].app_id, change->txns[j].app_id)) {
-                (void)TG_ERR(err, DELTA_CONCURRENT_TRANSACTION, "version %lld of Delta table `%.*s` is of the same application",
+                (void)TG_ERR(err, DELTA_CONCURRENT_TRANSACTION,
+                             "version %lld of Delta table `%.*s` is of the same application",
                              (long long)winner->version, TG_SARG(table_path));
                 return again(err);
             }
@@ -132,13 +153,15 @@ static tg_code check_txns(tg_str table_path, const tg_delta_change *change, cons
     return TG_OK;
 }
 
-tg_code tg_delta_check_conflicts(tg_str table_path, const tg_delta_change *change, const tg_delta_snapshot *snapshot,
-                                 const tg_zone *zone, const tg_delta_commit *const *winners, size_t winner_count, tg_arena *arena,
-                                 tg_error *err)
+tg_code tg_delta_check_conflicts(tg_str table_path, const tg_delta_change *change,
+                                 const tg_delta_snapshot *snapshot, const tg_zone *zone,
+                                 const tg_delta_commit *const *winners, size_t winner_count,
+                                 tg_arena *arena, tg_error *err)
 {
     for (size_t i = 0; i < winner_count; i++) {
         if (winners[i]->metadata) {
-            (void)TG_ERR(err, DELTA_METADATA_CHANGED, "version %lld of Delta table `%.*s` changed its definition",
+            (void)TG_ERR(err, DELTA_METADATA_CHANGED,
+                         "version %lld of Delta table `%.*s` changed its definition",
                          (long long)winners[i]->version, TG_SARG(table_path));
             return again(err);
         }

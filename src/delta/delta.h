@@ -2,12 +2,13 @@
 /*
  * The Delta log: what a table is at a version, and how a new version comes to be.
  *
- * Files and facts: Delta protocol (reference/delta-and-ivm.md 1). Only the log is handled here; data files are read and written by
- * engines. Checkpoints are Parquet: delta declares tg_parquet, an engine implements it (asked for only when a checkpoint must be
- * read or written).
+ * Files and facts: the Delta protocol. Only the log is handled here;
+ * data files are read and written by engines. Checkpoints are Parquet: delta declares tg_parquet,
+ * an engine implements it (asked for only when a checkpoint must be read or written).
  *
- * Refused by name when met (UNSUPPORTED): reader or writer features that are not built, V2 checkpoints, deletion vectors.
- * Threads: snapshots are immutable; a tg_delta (context) is used by one thread at a time.
+ * Refused by name when met (UNSUPPORTED): reader or writer features that are not built, V2
+ * checkpoints, deletion vectors. Threads: snapshots are immutable; a tg_delta (context) is used by
+ * one thread at a time.
  */
 #ifndef TG_DELTA_DELTA_H
 #define TG_DELTA_DELTA_H
@@ -15,24 +16,38 @@
 #include "data/data.h"
 #include "fs/fs.h"
 
-/* Parquet for checkpoints, implemented by an engine. One action is one line of JSON as in a commit file. */
+/*
+ * Parquet for checkpoints, implemented by an engine. One action is one line of JSON as in a commit
+ * file.
+ */
 typedef struct tg_parquet {
     void *self;
-    /* Calls row once per non-empty action row with its JSON text ({"add":{...}}); stats stay a string, maps are objects, absent fields may be null. */
-    tg_code (*read_actions)(void *self, const tg_str *paths, size_t path_count, tg_code (*row)(void *ctx, tg_str json, tg_error *err), void *ctx, tg_error *err);
-    /* Writes a classic checkpoint with Spark's schema from a file of newline-delimited actions (no commitInfo, no cdc). */
+    /*
+     * Calls row once per non-empty action row with its JSON text ({"add":{...}}); stats stay a
+     * string, maps are objects, absent fields may be null.
+     */
+    tg_code (*read_actions)(void *self, const tg_str *paths, size_t path_count,
+                            tg_code (*row)(void *ctx, tg_str json, tg_error *err), void *ctx,
+                            tg_error *err);
+    /*
+     * Writes a classic checkpoint with Spark's schema from a file of newline-delimited actions (no
+     * commitInfo, no cdc).
+     */
     tg_code (*write_actions)(void *self, tg_str actions_path, tg_str parquet_path, tg_error *err);
 } tg_parquet;
 
 typedef struct tg_delta {
     const tg_fs *fs;
     const tg_env *env;
-    /* Gives the Parquet implementation, opening the engine if need be. May be NULL: checkpoints are then an error. */
+    /*
+     * Gives the Parquet implementation, opening the engine if need be. May be NULL: checkpoints are
+     * then an error.
+     */
     tg_code (*parquet)(void *self, const tg_parquet **out, tg_error *err);
     void *parquet_self;
 } tg_delta;
 
-/* ---- actions ------------------------------------------------------------------------------------------------------ */
+/* ---- actions --------------------------------------------------------------------------------- */
 
 typedef struct tg_delta_partition_value {
     bool is_null;
@@ -42,16 +57,17 @@ typedef struct tg_delta_partition_value {
 typedef struct tg_delta_add {
     tg_str path;         /* decoded; relative to the table or absolute */
     tg_str encoded_path; /* as in the log */
-    const tg_delta_partition_value *partition_values; /* one per partition column of the table, in that order */
+    /* One per partition column of the table, in that order. */
+    const tg_delta_partition_value *partition_values;
     int64_t size_bytes, modification_time_ms;
     bool data_change;
-    tg_str stats;        /* JSON text, empty when absent */
+    tg_str stats; /* JSON text, empty when absent */
 } tg_delta_add;
 
 typedef struct tg_delta_remove {
     tg_str path, encoded_path;
     const tg_delta_partition_value *partition_values; /* NULL without extended metadata */
-    int64_t size_bytes;  /* -1 unknown */
+    int64_t size_bytes;                               /* -1 unknown */
     int64_t deletion_timestamp_ms;
     bool data_change;
     tg_str stats;
@@ -80,7 +96,7 @@ typedef struct tg_delta_txn {
     int64_t version;
 } tg_delta_txn;
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 typedef struct tg_delta_snapshot {
     tg_str table_path; /* absolute */
@@ -95,26 +111,37 @@ typedef struct tg_delta_snapshot {
 } tg_delta_snapshot;
 
 /* Is there a Delta log with at least one version? Missing folder: false. */
-TG_CHECKED tg_code tg_delta_exists(const tg_delta *delta, tg_str table_path, bool *out_exists, tg_error *err);
+TG_CHECKED tg_code tg_delta_exists(const tg_delta *delta, tg_str table_path, bool *out_exists,
+                                   tg_error *err);
 /* Newest version by listing, without reading a file. DELTA_TABLE_NOT_FOUND when there is none. */
-TG_CHECKED tg_code tg_delta_latest_version(const tg_delta *delta, tg_str table_path, int64_t *out_version, tg_error *err);
+TG_CHECKED tg_code tg_delta_latest_version(const tg_delta *delta, tg_str table_path,
+                                           int64_t *out_version, tg_error *err);
 /* version -1: the latest. Refuses unknown features before anything else is looked at. */
-TG_CHECKED tg_code tg_delta_snapshot_load(const tg_delta *delta, tg_str table_path, int64_t version, tg_arena *arena,
-                                          const tg_delta_snapshot **out_snapshot, tg_error *err);
-/* As snapshot_load but stops as soon as protocol and metadata are known (no file list, txns may be missing): reads the newest commits first and no checkpoint unless needed. */
-TG_CHECKED tg_code tg_delta_metadata_load(const tg_delta *delta, tg_str table_path, int64_t version, tg_arena *arena,
-                                          const tg_delta_snapshot **out_snapshot, tg_error *err);
+TG_CHECKED tg_code tg_delta_snapshot_load(const tg_delta *delta, tg_str table_path, int64_t version,
+                                          tg_arena *arena, const tg_delta_snapshot **out_snapshot,
+                                          tg_error *err);
+/*
+ * As snapshot_load but stops as soon as protocol and metadata are known (no file list, txns may be
+ * missing): reads the newest commits first and no checkpoint unless needed.
+ */
+TG_CHECKED tg_code tg_delta_metadata_load(const tg_delta *delta, tg_str table_path, int64_t version,
+                                          tg_arena *arena, const tg_delta_snapshot **out_snapshot,
+                                          tg_error *err);
 
-/* Source identity (design 6.1): version and digest of its commit file. NOT_FOUND when the log file is gone. */
-TG_CHECKED tg_code tg_delta_commit_digest(const tg_delta *delta, tg_str table_path, int64_t version, tg_digest *out_digest, tg_error *err);
+/*
+ * Identity of a source: version and digest of its commit file. NOT_FOUND when the log file
+ * is gone.
+ */
+TG_CHECKED tg_code tg_delta_commit_digest(const tg_delta *delta, tg_str table_path, int64_t version,
+                                          tg_digest *out_digest, tg_error *err);
 
 typedef struct tg_delta_commit {
     int64_t version;
-    int64_t timestamp_ms;         /* file time */
-    tg_str info;                  /* commitInfo as JSON object text; empty when absent */
-    tg_str user_metadata;         /* commitInfo.userMetadata; empty when absent */
+    int64_t timestamp_ms; /* file time */
+    tg_str info;          /* commitInfo as JSON object text; empty when absent */
+    tg_str user_metadata; /* commitInfo.userMetadata; empty when absent */
     tg_str operation;
-    const tg_delta_add *adds;     /* partition values by the partition columns that parse was told */
+    const tg_delta_add *adds; /* partition values by the partition columns that parse was told */
     size_t add_count;
     const tg_delta_remove *removes;
     size_t remove_count;
@@ -124,27 +151,42 @@ typedef struct tg_delta_commit {
     const tg_delta_protocol *protocol; /* NULL: none */
     bool has_cdc;
 } tg_delta_commit;
-/* Reads one commit file. NOT_FOUND (DELTA_LOG_FILE_NOT_FOUND) when it is gone; TG_INVALID_DATA names file, line and reason when it is damaged. */
-TG_CHECKED tg_code tg_delta_commit_read(const tg_delta *delta, tg_str table_path, int64_t version, const tg_str *partition_columns,
-                                        size_t partition_count, tg_arena *arena, const tg_delta_commit **out_commit, tg_error *err);
 /*
- * The newest txn of an app at a version, looking through commit files newest first and into a checkpoint only when the commit
- * files do not reach back to it. found false: the app never wrote.
+ * Reads one commit file. NOT_FOUND (DELTA_LOG_FILE_NOT_FOUND) when it is gone; TG_INVALID_DATA
+ * names file, line and reason when it is damaged.
  */
-TG_CHECKED tg_code tg_delta_txn_find(const tg_delta *delta, tg_str table_path, int64_t version, tg_str app_id, int64_t *out_txn_version,
-                                     bool *out_found, tg_error *err);
-/* Version as of an instant (milliseconds): reference 1.12. */
-TG_CHECKED tg_code tg_delta_version_at(const tg_delta *delta, tg_str table_path, int64_t timestamp_ms, int64_t *out_version, tg_error *err);
+TG_CHECKED tg_code tg_delta_commit_read(const tg_delta *delta, tg_str table_path, int64_t version,
+                                        const tg_str *partition_columns, size_t partition_count,
+                                        tg_arena *arena, const tg_delta_commit **out_commit,
+                                        tg_error *err);
+/*
+ * The newest txn of an app at a version, looking through commit files newest first and into a
+ * checkpoint only when the commit files do not reach back to it. found false: the app never wrote.
+ */
+TG_CHECKED tg_code tg_delta_txn_find(const tg_delta *delta, tg_str table_path, int64_t version,
+                                     tg_str app_id, int64_t *out_txn_version, bool *out_found,
+                                     tg_error *err);
+/*
+ * Version as of an instant (milliseconds): the last one that is not younger. DELTA_TIMESTAMP_...
+ * before the first.
+ */
+TG_CHECKED tg_code tg_delta_version_at(const tg_delta *delta, tg_str table_path,
+                                       int64_t timestamp_ms, int64_t *out_version, tg_error *err);
 
-/* Statistics of a file for the given column (top level): bounds typed by the column; what is absent or unusable is unknown. */
-void tg_delta_file_bounds(const tg_delta_snapshot *snapshot, const tg_delta_add *file, const tg_zone *zone, const tg_str *columns,
-                          const tg_type *const *types, size_t count, tg_arena *arena, tg_column_bounds *out_bounds);
+/*
+ * Statistics of a file for the given column (top level): bounds typed by the column; what is absent
+ * or unusable is unknown.
+ */
+void tg_delta_file_bounds(const tg_delta_snapshot *snapshot, const tg_delta_add *file,
+                          const tg_zone *zone, const tg_str *columns, const tg_type *const *types,
+                          size_t count, tg_arena *arena, tg_column_bounds *out_bounds);
 /* The hull of one file over all its columns with bounds (partition columns included). */
-tg_region tg_delta_file_region(const tg_delta_snapshot *snapshot, const tg_delta_add *file, const tg_zone *zone, tg_arena *arena);
+tg_region tg_delta_file_region(const tg_delta_snapshot *snapshot, const tg_delta_add *file,
+                               const tg_zone *zone, tg_arena *arena);
 /* numRecords of a stats text, or -1. */
 int64_t tg_delta_file_records(tg_str stats);
 
-/* ---- writing ------------------------------------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* What a new version consists of. Everything is borrowed for the call. */
 typedef struct tg_delta_change {
@@ -152,59 +194,84 @@ typedef struct tg_delta_change {
     const tg_delta_metadata *metadata; /* NULL: unchanged */
     const tg_delta_add *adds;
     size_t add_count;
-    const tg_delta_remove *removes;    /* written with extended metadata */
+    const tg_delta_remove *removes; /* written with extended metadata */
     size_t remove_count;
     const tg_delta_txn *txns;
     size_t txn_count;
-    tg_str operation;                  /* "WRITE", "CREATE TABLE", "DELETE", ... */
-    const tg_property *parameters;     /* operationParameters: key, JSON text of the value as a string */
+    tg_str operation; /* "WRITE", "CREATE TABLE", "DELETE", ... */
+    /* operationParameters: key, JSON text of the value as a string */
+    const tg_property *parameters;
     size_t parameter_count;
-    const tg_property *metrics;        /* operationMetrics: strings */
+    const tg_property *metrics; /* operationMetrics: strings */
     size_t metric_count;
-    tg_str user_metadata;              /* commitInfo.userMetadata; empty: none */
-    bool is_blind_append;              /* read nothing but metadata */
-    /* For the built-in conflict test: what was read. NULL: nothing. Not used when on_conflict is set. */
+    tg_str user_metadata; /* commitInfo.userMetadata; empty: none */
+    bool is_blind_append; /* read nothing but metadata */
+    /*
+     * For the built-in conflict test: what was read. NULL: nothing. Not used when
+     * before_attempt is set.
+     */
     const tg_region *read_region;
 } tg_delta_change;
 
 typedef enum tg_conflict_verdict {
-    TG_VERDICT_RETRY, /* the change may be committed on top of the winners (maybe altered by the callback) */
-    TG_VERDICT_RERUN  /* plan again: the commit ends with TG_CONFLICT */
+    /* The change, maybe altered by the callback, may be committed on top of the winners. */
+    TG_VERDICT_RETRY,
+    /* Plan again: the commit ends with TG_CONFLICT. */
+    TG_VERDICT_RERUN
 } tg_conflict_verdict;
 
 typedef struct tg_delta_commit_options {
-    int64_t read_version;              /* version the change was made from; -1: creates the table (version 0) */
+    int64_t read_version; /* version the change was made from; -1: creates the table (version 0) */
     const tg_delta_snapshot *snapshot; /* at read_version; NULL when creating */
     const tg_zone *zone;
     /*
-     * Called before every attempt, with the winners since read_version (none at first): decides, and may rebuild change->user_metadata,
-     * txns and parameters for the version that is tried. NULL: the built-in test (reference 1.14, Serializable, finer by statistics).
+     * Called before every attempt, with the winners since read_version (none at first): decides,
+     * and may rebuild change->user_metadata, txns and parameters for the version that is tried.
+     * NULL: the built-in test (Serializable, as Spark's but finer by statistics).
      */
-    tg_code (*before_attempt)(void *self, int64_t attempt_version, const tg_delta_commit *const *winners, size_t winner_count,
-                              tg_delta_change *change, tg_arena *arena, tg_conflict_verdict *out_verdict, tg_error *err);
+    tg_code (*before_attempt)(void *self, int64_t attempt_version,
+                              const tg_delta_commit *const *winners, size_t winner_count,
+                              tg_delta_change *change, tg_arena *arena,
+                              tg_conflict_verdict *out_verdict, tg_error *err);
     void *self;
 } tg_delta_commit_options;
 
 /*
- * Commits: data files must be complete and fsynced before (tg_delta_sync_files). Order of fsync and link(2): design 7. A version
- * that was returned survives power loss. Ambiguous failures are settled by looking for the own txnId in the log.
- * TG_CONFLICT: lost the race for good (DELTA_CONCURRENT_APPEND, DELTA_CONCURRENT_DELETE_READ, DELTA_CONCURRENT_DELETE_DELETE,
- * DELTA_METADATA_CHANGED, DELTA_PROTOCOL_CHANGED or a RERUN verdict). TG_ALREADY_EXISTS when creating and the table is there.
- * After a commit at a multiple of delta.checkpointInterval (10) a classic checkpoint is written when tg_parquet is at hand;
- * failure to write it is reported in out_warning (may be NULL), never as failure of the commit.
+ * Commits: data files must be complete and fsynced before (tg_delta_sync_files). Order of fsync and
+ * link(2): commit.c. A version that was returned survives power loss. Ambiguous failures are
+ * settled by looking for the own txnId in the log. TG_CONFLICT: lost the race for good
+ * (DELTA_CONCURRENT_APPEND, DELTA_CONCURRENT_DELETE_READ, DELTA_CONCURRENT_DELETE_DELETE,
+ * DELTA_METADATA_CHANGED, DELTA_PROTOCOL_CHANGED or a RERUN verdict). TG_ALREADY_EXISTS when
+ * creating and the table is there. After a commit at a multiple of delta.checkpointInterval (10) a
+ * classic checkpoint is written when tg_parquet is at hand; failure to write it is reported in
+ * out_warning (may be NULL), never as failure of the commit.
  */
-TG_CHECKED tg_code tg_delta_commit_change(const tg_delta *delta, tg_str table_path, tg_delta_change *change,
-                                          const tg_delta_commit_options *options, tg_arena *arena, int64_t *out_version,
-                                          tg_error *out_warning, tg_error *err);
-/* fsyncs data files (absolute or relative to the table) and their folders up to the table folder. */
-TG_CHECKED tg_code tg_delta_sync_files(const tg_delta *delta, tg_str table_path, const tg_str *paths, size_t count, tg_error *err);
-TG_CHECKED tg_code tg_delta_checkpoint_write(const tg_delta *delta, const tg_delta_snapshot *snapshot, tg_error *err);
+TG_CHECKED tg_code tg_delta_commit_change(const tg_delta *delta, tg_str table_path,
+                                          tg_delta_change *change,
+                                          const tg_delta_commit_options *options, tg_arena *arena,
+                                          int64_t *out_version, tg_error *out_warning,
+                                          tg_error *err);
+/*
+ * fsyncs data files (absolute or relative to the table) and their folders up to the table folder.
+ */
+TG_CHECKED tg_code tg_delta_sync_files(const tg_delta *delta, tg_str table_path,
+                                       const tg_str *paths, size_t count, tg_error *err);
+TG_CHECKED tg_code tg_delta_checkpoint_write(const tg_delta *delta,
+                                             const tg_delta_snapshot *snapshot, tg_error *err);
 
-/* The protocol a new table needs for its schema and properties: (1,2), (1,7 changeDataFeed), (3,7 timestampNtz ...). */
-TG_CHECKED tg_code tg_delta_protocol_for(tg_schema schema, const tg_property *properties, size_t property_count, tg_arena *arena,
+/*
+ * The protocol a new table needs for its schema and properties: (1,2), (1,7 changeDataFeed), (3,7
+ * timestampNtz ...).
+ */
+TG_CHECKED tg_code tg_delta_protocol_for(tg_schema schema, const tg_property *properties,
+                                         size_t property_count, tg_arena *arena,
                                          tg_delta_protocol *out_protocol, tg_error *err);
-/* Checks a table that is about to be created: column names Delta forbids, duplicate names, partition columns (exist, not all, no binary or nested), property values. */
-TG_CHECKED tg_code tg_delta_check_definition(tg_schema schema, const tg_str *partition_columns, size_t partition_count,
-                                             const tg_property *properties, size_t property_count, tg_error *err);
+/*
+ * Checks a table that is about to be created: column names Delta forbids, duplicate names,
+ * partition columns (exist, not all, no binary or nested), property values.
+ */
+TG_CHECKED tg_code tg_delta_check_definition(tg_schema schema, const tg_str *partition_columns,
+                                             size_t partition_count, const tg_property *properties,
+                                             size_t property_count, tg_error *err);
 
 #endif

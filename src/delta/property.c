@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Table properties that the log itself obeys (Delta protocol and Delta's table properties), and checks of new definitions. */
+/*
+ * Table properties that the log itself obeys (Delta protocol and Delta's table properties), and
+ * checks of new definitions.
+ */
 #include "delta/delta_int.h"
 
 enum { CHECKPOINT_INTERVAL_DEFAULT = 10 };
@@ -20,7 +23,7 @@ bool tg_delta_property_is_true(const tg_delta_metadata *metadata, tg_str key)
     return tg_str_ieq(tg_delta_property(metadata, key), TG_S("true"));
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -72,7 +75,8 @@ bool tg_delta_interval_parse(tg_str text, int64_t *out_ms)
         int64_t number;
         int64_t part;
         int64_t unit = unit_us(next_word(&rest));
-        if (!unit || !tg_str_to_i64(word, &number) || number < 0 || __builtin_mul_overflow(number, unit, &part) ||
+        if (!unit || !tg_str_to_i64(word, &number) || number < 0 ||
+            __builtin_mul_overflow(number, unit, &part) ||
             __builtin_add_overflow(total, part, &total)) {
             return false;
         }
@@ -96,14 +100,16 @@ int64_t tg_delta_tombstone_retention_ms(const tg_delta_metadata *metadata)
     return tg_delta_interval_parse(text, &ms) ? ms : 7 * ms_per_day;
 }
 
-/* ---- definitions ------------------------------------------------------------------------------------------------------- */
+/* ---- definitions ----------------------------------------------------------------------------- */
 
 static tg_code check_name(tg_str name, tg_error *err)
 {
     for (size_t i = 0; i < name.len; i++) {
         if (strchr(" ,;{}()\n\t=", name.ptr[i])) {
             (void)TG_ERR(err, DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES,
-                         "column name `%.*s` has a character that Delta does not allow: one of \" ,;{}()\\n\\t=\"", TG_SARG(name));
+                         "column name `%.*s` has a character that Delta does not allow: one of \" "
+                         ",;{}()\\n\\t=\"",
+                         TG_SARG(name));
             return tg_error_hint(err, "Rename the column, for example with AS.");
         }
     }
@@ -120,13 +126,16 @@ static tg_code check_type(tg_str column, const tg_type *type, tg_error *err)
 {
     switch (type->kind) {
     case TG_TYPE_VOID:
-        (void)TG_ERR(err, UNSUPPORTED_DATATYPE, "column `%.*s` has no type: it is always NULL", TG_SARG(column));
+        (void)TG_ERR(err, UNSUPPORTED_DATATYPE, "column `%.*s` has no type: it is always NULL",
+                     TG_SARG(column));
         return tg_error_hint(err, "Give it one with CAST(NULL AS <type>).");
     case TG_TYPE_INTERVAL_YM:
     case TG_TYPE_INTERVAL_DT:
-        TG_FAIL(err, UNSUPPORTED_DATATYPE, "column `%.*s` is an interval, which Delta cannot store", TG_SARG(column));
+        TG_FAIL(err, UNSUPPORTED_DATATYPE, "column `%.*s` is an interval, which Delta cannot store",
+                TG_SARG(column));
     case TG_TYPE_VARIANT:
-        TG_FAIL(err, UNSUPPORTED_DATATYPE, "column `%.*s` is a variant, which cannot be stored yet", TG_SARG(column));
+        TG_FAIL(err, UNSUPPORTED_DATATYPE, "column `%.*s` is a variant, which cannot be stored yet",
+                TG_SARG(column));
     case TG_TYPE_ARRAY:
         return check_type(column, type->element, err);
     case TG_TYPE_MAP:
@@ -147,8 +156,10 @@ static tg_code check_fields(const tg_field *fields, size_t count, tg_error *err)
     for (size_t i = 0; i < count; i++) {
         TG_TRY(check_name(fields[i].name, err));
         if (tg_map_has(&seen, fields[i].name)) {
-            (void)TG_ERR(err, DELTA_DUPLICATE_COLUMNS_FOUND, "column `%.*s` appears twice", TG_SARG(fields[i].name));
-            return tg_error_hint(err, "Delta compares names without regard to case; rename one of them.");
+            (void)TG_ERR(err, DELTA_DUPLICATE_COLUMNS_FOUND, "column `%.*s` appears twice",
+                         TG_SARG(fields[i].name));
+            return tg_error_hint(
+                err, "Delta compares names without regard to case; rename one of them.");
         }
         (void)tg_map_put(&seen, fields[i].name, scratch);
         TG_TRY(check_type(fields[i].name, fields[i].type, err));
@@ -156,36 +167,40 @@ static tg_code check_fields(const tg_field *fields, size_t count, tg_error *err)
     return TG_OK;
 }
 
-static tg_code check_partitions(tg_schema schema, const tg_str *columns, size_t count, tg_error *err)
+static tg_code check_partitions(tg_schema schema, const tg_str *columns, size_t count,
+                                tg_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         ptrdiff_t position = tg_schema_find(schema, columns[i]);
         if (position < 0) {
-            TG_FAIL(err, DELTA_PARTITION_COLUMN_NOT_FOUND, "partition column `%.*s` is not a column of the table",
-                    TG_SARG(columns[i]));
+            TG_FAIL(err, DELTA_PARTITION_COLUMN_NOT_FOUND,
+                    "partition column `%.*s` is not a column of the table", TG_SARG(columns[i]));
         }
         for (size_t j = 0; j < i; j++) {
             if (tg_str_ieq(columns[i], columns[j])) {
-                TG_FAIL(err, DELTA_DUPLICATE_COLUMNS_FOUND, "partition column `%.*s` is named twice", TG_SARG(columns[i]));
+                TG_FAIL(err, DELTA_DUPLICATE_COLUMNS_FOUND,
+                        "partition column `%.*s` is named twice", TG_SARG(columns[i]));
             }
         }
         const tg_type *type = schema.fields[position].type;
         if (type->kind == TG_TYPE_BINARY || tg_type_is_nested(type)) {
             tg_auto_arena tg_arena *scratch = tg_arena_new();
-            TG_FAIL(err, DELTA_INVALID_PARTITION_COLUMN_TYPE, "cannot partition by column `%.*s` of type %.*s", TG_SARG(columns[i]),
+            TG_FAIL(err, DELTA_INVALID_PARTITION_COLUMN_TYPE,
+                    "cannot partition by column `%.*s` of type %.*s", TG_SARG(columns[i]),
                     TG_SARG(tg_type_text(scratch, type)));
         }
     }
     if (count && count == schema.count) {
-        TG_FAIL(err, DELTA_CANNOT_USE_ALL_COLUMNS_FOR_PARTITION, "all columns are partition columns; a table needs another one");
+        TG_FAIL(err, DELTA_CANNOT_USE_ALL_COLUMNS_FOR_PARTITION,
+                "all columns are partition columns; a table needs another one");
     }
     return TG_OK;
 }
 
 static tg_code invalid_value(const tg_property *property, const char *wanted, tg_error *err)
 {
-    TG_FAIL(err, TIDEGATE_INVALID_TABLE_PROPERTY, "table property `%.*s` must be %s, not `%.*s`", TG_SARG(property->key), wanted,
-            TG_SARG(property->value));
+    TG_FAIL(err, TIDEGATE_INVALID_TABLE_PROPERTY, "table property `%.*s` must be %s, not `%.*s`",
+            TG_SARG(property->key), wanted, TG_SARG(property->value));
 }
 
 /* Properties that bring a table feature with them. */
@@ -211,18 +226,22 @@ static tg_code check_property(const tg_property *property, tg_error *err)
         if (tg_str_ieq(key, tg_str_from(feature_switches[i].key)) &&
             !tg_str_ieq(property->value, tg_str_from(feature_switches[i].off))) {
             TG_FAIL(err, DELTA_UNSUPPORTED_FEATURES_FOR_WRITE,
-                    "table property `%.*s` = `%.*s` needs the table feature %s, which is not available yet", TG_SARG(key),
-                    TG_SARG(property->value), feature_switches[i].feature);
+                    "table property `%.*s` = `%.*s` needs the table feature %s, which is not "
+                    "available yet",
+                    TG_SARG(key), TG_SARG(property->value), feature_switches[i].feature);
         }
     }
-    if (tg_str_istarts(key, TG_S("delta.feature.")) || tg_str_istarts(key, TG_S("delta.constraints."))) {
-        TG_FAIL(err, DELTA_UNSUPPORTED_FEATURES_FOR_WRITE, "table property `%.*s` is not available yet", TG_SARG(key));
+    if (tg_str_istarts(key, TG_S("delta.feature.")) ||
+        tg_str_istarts(key, TG_S("delta.constraints."))) {
+        TG_FAIL(err, DELTA_UNSUPPORTED_FEATURES_FOR_WRITE,
+                "table property `%.*s` is not available yet", TG_SARG(key));
     }
     if (tg_str_ieq(key, TG_S("delta.appendOnly")) && !tg_str_ieq(property->value, TG_S("true")) &&
         !tg_str_ieq(property->value, TG_S("false"))) {
         return invalid_value(property, "true or false", err);
     }
-    if (tg_str_ieq(key, TG_S("delta.checkpointInterval")) && (!tg_str_to_i64(property->value, &number) || number < 1)) {
+    if (tg_str_ieq(key, TG_S("delta.checkpointInterval")) &&
+        (!tg_str_to_i64(property->value, &number) || number < 1)) {
         return invalid_value(property, "a number above 0", err);
     }
     bool is_interval = tg_str_ieq(key, TG_S("delta.deletedFileRetentionDuration")) ||
@@ -234,8 +253,9 @@ static tg_code check_property(const tg_property *property, tg_error *err)
     return TG_OK;
 }
 
-tg_code tg_delta_check_definition(tg_schema schema, const tg_str *partition_columns, size_t partition_count,
-                                  const tg_property *properties, size_t property_count, tg_error *err)
+tg_code tg_delta_check_definition(tg_schema schema, const tg_str *partition_columns,
+                                  size_t partition_count, const tg_property *properties,
+                                  size_t property_count, tg_error *err)
 {
     TG_TRY(check_fields(schema.fields, schema.count, err));
     TG_TRY(check_partitions(schema, partition_columns, partition_count, err));

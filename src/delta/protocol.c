@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which tables may be read and written: protocol versions and named features (Delta protocol, "Table Features").
+ * Which tables may be read and written: protocol versions and named features (Delta protocol,
+ * "Table Features").
  *
- * A feature that a table lists but does not use is no reason to refuse it. So a feature here is either always fine, or refused
- * only when the table's metadata shows that it is used, or refused. What is not in the list is not known, and refused.
- * Deletion vectors and V2 checkpoints are looked for where they would be met: in the log.
+ * A feature that a table lists but does not use is no reason to refuse it. So a feature here is
+ * either always fine, or refused only when the table's metadata shows that it is used, or refused.
+ * What is not in the list is not known, and refused. Deletion vectors and V2 checkpoints are looked
+ * for where they would be met: in the log.
  */
 #include "delta/delta_int.h"
 
@@ -40,7 +42,10 @@ static bool has_constraints(const tg_delta_metadata *metadata)
     return false;
 }
 
-/* Does any field, nested ones too, carry a metadata key? The key is looked for as JSON text: nothing else spells it. */
+/*
+ * Does any field, nested ones too, carry a metadata key? The key is looked for as JSON text:
+ * nothing else spells it.
+ */
 static bool has_field_key(const tg_delta_metadata *metadata, const char *key)
 {
     return tg_str_find(metadata->schema_string, tg_str_from(key), 0) != SIZE_MAX;
@@ -114,17 +119,19 @@ static const struct feature *find_feature(const struct feature *features, size_t
 
 static tg_code check_versions(tg_str table_path, const tg_delta_protocol *protocol, tg_error *err)
 {
-    if (protocol->min_reader_version > READER_VERSION_MAX || protocol->min_writer_version > WRITER_VERSION_MAX) {
+    if (protocol->min_reader_version > READER_VERSION_MAX ||
+        protocol->min_writer_version > WRITER_VERSION_MAX) {
         TG_FAIL(err, DELTA_INVALID_PROTOCOL_VERSION,
-                "Delta table `%.*s` needs reader version %d and writer version %d; the newest known here are %d and %d",
-                TG_SARG(table_path), protocol->min_reader_version, protocol->min_writer_version, READER_VERSION_MAX,
-                WRITER_VERSION_MAX);
+                "Delta table `%.*s` needs reader version %d and writer version %d; the newest "
+                "known here are %d and %d",
+                TG_SARG(table_path), protocol->min_reader_version, protocol->min_writer_version,
+                READER_VERSION_MAX, WRITER_VERSION_MAX);
     }
     return TG_OK;
 }
 
-tg_code tg_delta_check_readable(tg_str table_path, const tg_delta_protocol *protocol, const tg_delta_metadata *metadata,
-                                tg_error *err)
+tg_code tg_delta_check_readable(tg_str table_path, const tg_delta_protocol *protocol,
+                                const tg_delta_metadata *metadata, tg_error *err)
 {
     tg_auto_buf tg_buf names = TG_BUF_INIT;
     if (protocol->min_reader_version > READER_VERSION_MAX) {
@@ -134,25 +141,29 @@ tg_code tg_delta_check_readable(tg_str table_path, const tg_delta_protocol *prot
         list_name(&names, TG_S("columnMapping"));
     }
     for (size_t i = 0; i < protocol->reader_feature_count; i++) {
-        const struct feature *feature = find_feature(reader_features, READER_FEATURES, protocol->reader_features[i]);
+        const struct feature *feature =
+            find_feature(reader_features, READER_FEATURES, protocol->reader_features[i]);
         if (!feature || feature->is_used(metadata)) {
             list_name(&names, protocol->reader_features[i]);
         }
     }
     if (names.len) {
-        TG_FAIL(err, DELTA_UNSUPPORTED_FEATURES_FOR_READ,
-                "cannot read Delta table `%.*s`: it uses table features that are not available yet: %s", TG_SARG(table_path),
-                tg_buf_cstr(&names));
+        TG_FAIL(
+            err, DELTA_UNSUPPORTED_FEATURES_FOR_READ,
+            "cannot read Delta table `%.*s`: it uses table features that are not available yet: %s",
+            TG_SARG(table_path), tg_buf_cstr(&names));
     }
     return TG_OK;
 }
 
-tg_code tg_delta_check_writable(tg_str table_path, const tg_delta_protocol *protocol, const tg_delta_metadata *metadata,
-                                tg_error *err)
+tg_code tg_delta_check_writable(tg_str table_path, const tg_delta_protocol *protocol,
+                                const tg_delta_metadata *metadata, tg_error *err)
 {
     tg_auto_buf tg_buf names = TG_BUF_INIT;
     TG_TRY(check_versions(table_path, protocol, err));
-    /* Whatever the protocol says, metadata that asks for something we do not do is no table for us. */
+    /*
+     * Whatever the protocol says, metadata that asks for something we do not do is no table for us.
+     */
     for (size_t i = 0; i < WRITER_FEATURES; i++) {
         if (writer_features[i].is_used(metadata)) {
             list_name(&names, tg_str_from(writer_features[i].name));
@@ -165,13 +176,14 @@ tg_code tg_delta_check_writable(tg_str table_path, const tg_delta_protocol *prot
     }
     if (names.len) {
         TG_FAIL(err, DELTA_UNSUPPORTED_FEATURES_FOR_WRITE,
-                "cannot write to Delta table `%.*s`: it uses table features that are not available yet: %s", TG_SARG(table_path),
-                tg_buf_cstr(&names));
+                "cannot write to Delta table `%.*s`: it uses table features that are not available "
+                "yet: %s",
+                TG_SARG(table_path), tg_buf_cstr(&names));
     }
     return TG_OK;
 }
 
-/* ---- the protocol of a new table ------------------------------------------------------------------------------------- */
+/* ---- the protocol of a new table ------------------------------------------------------------- */
 
 static bool has_kind(const tg_type *type, tg_type_kind kind)
 {
@@ -179,7 +191,8 @@ static bool has_kind(const tg_type *type, tg_type_kind kind)
         return true;
     }
     /* Depth is bounded where types are made (TG_LIMIT_EXPRESSION_DEPTH, TG_LIMIT_JSON_DEPTH). */
-    bool found = (type->element && has_kind(type->element, kind)) || (type->key && has_kind(type->key, kind));
+    bool found = (type->element && has_kind(type->element, kind)) ||
+                 (type->key && has_kind(type->key, kind));
     for (size_t i = 0; i < type->field_count && !found; i++) {
         found = has_kind(type->fields[i].type, kind);
     }
@@ -206,7 +219,8 @@ static bool is_on(const tg_property *properties, size_t count, const char *key)
     return false;
 }
 
-tg_code tg_delta_protocol_for(tg_schema schema, const tg_property *properties, size_t property_count, tg_arena *arena,
+tg_code tg_delta_protocol_for(tg_schema schema, const tg_property *properties,
+                              size_t property_count, tg_arena *arena,
                               tg_delta_protocol *out_protocol, tg_error *err)
 {
     (void)err;
@@ -222,7 +236,9 @@ tg_code tg_delta_protocol_for(tg_schema schema, const tg_property *properties, s
         writers[protocol.writer_feature_count++] = TG_S("changeDataFeed");
     }
     if (protocol.writer_feature_count) {
-        /* With named features nothing is implied: what (1,2) gives must be named when it is used. */
+        /*
+         * With named features nothing is implied: what (1,2) gives must be named when it is used.
+         */
         protocol.min_writer_version = 7;
         if (is_on(properties, property_count, "delta.appendOnly")) {
             writers[protocol.writer_feature_count++] = TG_S("appendOnly");

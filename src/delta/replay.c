@@ -2,12 +2,14 @@
 /*
  * Replay: the actions of a version, newest first (Delta protocol, "Action Reconciliation").
  *
- * Newest first, because then the first sight of a file, transaction, metadata or protocol decides, and who found what it wants
- * can stop. Within a commit the last line comes first, so that the order of lines counts as it was written.
+ * Newest first, because then the first sight of a file, transaction, metadata or protocol decides,
+ * and who found what it wants can stop. Within a commit the last line comes first, so that the
+ * order of lines counts as it was written.
  *
- * A version can be put together in several ways: from all commits, or from a checkpoint and the commits after it. All give the
- * same table. Small logs are read from their commits even where there is a checkpoint: that is faster than waking an engine for
- * Parquet. When one way fails (a damaged checkpoint, a file that log cleanup took away meanwhile) the next is tried.
+ * A version can be put together in several ways: from all commits, or from a checkpoint and the
+ * commits after it. All give the same table. Small logs are read from their commits even where
+ * there is a checkpoint: that is faster than waking an engine for Parquet. When one way fails (a
+ * damaged checkpoint, a file that log cleanup took away meanwhile) the next is tried.
  */
 #include "delta/delta_int.h"
 
@@ -28,16 +30,19 @@ static const struct {
     [TG_REPLAY_TXN] = {INT64_MAX, INT64_MAX},
 };
 
-/* ---- lines ---------------------------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
-static tg_code damaged(tg_str path, const char *unit, size_t number, tg_error *reason, tg_error *err)
+static tg_code damaged(tg_str path, const char *unit, size_t number, tg_error *reason,
+                       tg_error *err)
 {
-    if (reason->cls != TG_E_TIDEGATE_DELTA_LOG_INVALID && reason->cls != TG_E_TIDEGATE_INVALID_JSON) {
-        (void)tg_error_context(reason, "while reading %s %zu of '%.*s'", unit, number, TG_SARG(path));
+    if (reason->cls != TG_E_TIDEGATE_DELTA_LOG_INVALID &&
+        reason->cls != TG_E_TIDEGATE_INVALID_JSON) {
+        (void)tg_error_context(reason, "while reading %s %zu of '%.*s'", unit, number,
+                               TG_SARG(path));
         return tg_delta_pass(reason, err);
     }
-    TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "Delta log file `%.*s` is damaged at %s %zu: %s", TG_SARG(path), unit, number,
-            reason->message);
+    TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "Delta log file `%.*s` is damaged at %s %zu: %s",
+            TG_SARG(path), unit, number, reason->message);
 }
 
 static size_t line_number(tg_str text, size_t offset)
@@ -49,7 +54,10 @@ static size_t line_number(tg_str text, size_t offset)
     return number;
 }
 
-/* Where the line that ends at end begins. In steps: sanitizers look at all bytes that memrchr is given, for each line again. */
+/*
+ * Where the line that ends at end begins. In steps: sanitizers look at all bytes that memrchr is
+ * given, for each line again.
+ */
 static size_t line_start(tg_str text, size_t end)
 {
     enum { STEP_BYTES = 4096 };
@@ -64,8 +72,8 @@ static size_t line_start(tg_str text, size_t end)
     return 0;
 }
 
-tg_code tg_delta_text_visit(tg_str text, tg_str path, tg_str table_path, const tg_delta_visitor *visitor, bool *out_stop,
-                            tg_error *err)
+tg_code tg_delta_text_visit(tg_str text, tg_str path, tg_str table_path,
+                            const tg_delta_visitor *visitor, bool *out_stop, tg_error *err)
 {
     tg_auto_arena tg_arena *arena = tg_arena_new();
     bool is_empty = true;
@@ -79,7 +87,8 @@ tg_code tg_delta_text_visit(tg_str text, tg_str path, tg_str table_path, const t
             tg_delta_action action;
             tg_auto_error tg_error reason = TG_ERROR_INIT;
             tg_arena_reset(arena);
-            if (tg_delta_action_parse(line, visitor->wanted, table_path, arena, &action, &reason) != TG_OK) {
+            if (tg_delta_action_parse(line, visitor->wanted, table_path, arena, &action, &reason) !=
+                TG_OK) {
                 return damaged(path, "line", line_number(text, start), &reason, err);
             }
             if (action.kind) {
@@ -93,13 +102,14 @@ tg_code tg_delta_text_visit(tg_str text, tg_str path, tg_str table_path, const t
     }
     if (is_empty) {
         /* Commits are written whole: this one lost its content, for example to a power cut. */
-        TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "Delta log file `%.*s` is damaged: it is empty", TG_SARG(path));
+        TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "Delta log file `%.*s` is damaged: it is empty",
+                TG_SARG(path));
     }
     *out_stop = stop;
     return TG_OK;
 }
 
-/* ---- checkpoints ---------------------------------------------------------------------------------------------------- */
+/* ---- checkpoints ----------------------------------------------------------------------------- */
 
 typedef struct checkpoint_reader {
     const tg_delta_visitor *visitor;
@@ -120,19 +130,22 @@ static tg_code read_row(void *self, tg_str json, tg_error *err)
     tg_auto_error tg_error reason = TG_ERROR_INIT;
     tg_arena_reset(reader->arena);
     tg_str line = tg_str_trim(json);
-    if (tg_delta_action_parse(line, reader->visitor->wanted | TG_ACTION_SIDECAR, reader->table_path, reader->arena, &action,
-                              &reason) != TG_OK) {
+    if (tg_delta_action_parse(line, reader->visitor->wanted | TG_ACTION_SIDECAR, reader->table_path,
+                              reader->arena, &action, &reason) != TG_OK) {
         return damaged(reader->path, "row", reader->row, &reason, err);
     }
     if (action.kind == TG_ACTION_SIDECAR) {
         TG_FAIL(err, DELTA_UNSUPPORTED_FEATURES_FOR_READ,
-                "cannot read Delta table `%.*s`: its checkpoint `%.*s` has sidecar files (feature v2Checkpoint)",
+                "cannot read Delta table `%.*s`: its checkpoint `%.*s` has sidecar files (feature "
+                "v2Checkpoint)",
                 TG_SARG(reader->table_path), TG_SARG(tg_path_basename(reader->path)));
     }
-    return action.kind ? reader->visitor->action(reader->visitor->self, &action, &reader->stop, err) : TG_OK;
+    return action.kind ? reader->visitor->action(reader->visitor->self, &action, &reader->stop, err)
+                       : TG_OK;
 }
 
-static tg_code visit_checkpoint(const tg_delta_log *log, int64_t version, const tg_delta_visitor *visitor, tg_error *err)
+static tg_code visit_checkpoint(const tg_delta_log *log, int64_t version,
+                                const tg_delta_visitor *visitor, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_auto_arena tg_arena *row_arena = tg_arena_new();
@@ -140,18 +153,24 @@ static tg_code visit_checkpoint(const tg_delta_log *log, int64_t version, const 
     tg_str path = tg_delta_checkpoint_path(log->folder, version, scratch);
     const tg_parquet *parquet = NULL;
     if (!delta->parquet) {
-        TG_FAIL(err, UNSUPPORTED_FEATURE, "checkpoint `%.*s` cannot be read: no engine for Parquet is at hand", TG_SARG(path));
+        TG_FAIL(err, UNSUPPORTED_FEATURE,
+                "checkpoint `%.*s` cannot be read: no engine for Parquet is at hand",
+                TG_SARG(path));
     }
     TG_TRY(delta->parquet(delta->parquet_self, &parquet, err));
-    checkpoint_reader reader = {.visitor = visitor, .path = path, .table_path = log->table_path, .arena = row_arena};
-    TG_TRY_CTX(parquet->read_actions(parquet->self, &path, 1, read_row, &reader, err), err, "while reading checkpoint '%.*s'",
-               TG_SARG(path));
+    checkpoint_reader reader = {
+        .visitor = visitor, .path = path, .table_path = log->table_path, .arena = row_arena};
+    TG_TRY_CTX(parquet->read_actions(parquet->self, &path, 1, read_row, &reader, err), err,
+               "while reading checkpoint '%.*s'", TG_SARG(path));
     return TG_OK;
 }
 
-/* ---- ways ----------------------------------------------------------------------------------------------------------- */
+/* ---- ways ------------------------------------------------------------------------------------ */
 
-/* Lowest version from which commits go up to version without a gap; version + 1 when its own commit is gone. */
+/*
+ * Lowest version from which commits go up to version without a gap; version + 1 when its own commit
+ * is gone.
+ */
 static int64_t commits_reach(const tg_delta_log *log, int64_t version)
 {
     ptrdiff_t i = tg_delta_log_find_commit(log, version);
@@ -176,7 +195,8 @@ static bool commits_are_cheap(const tg_delta_log *log, int64_t version, tg_delta
     int64_t bytes = 0;
     for (int64_t v = version; v >= 0 && bytes <= preference[purpose].bytes_max; v--) {
         tg_fs_entry entry;
-        if (tg_fs_stat(log->delta->fs, tg_delta_commit_path(log->folder, v, scratch), &entry, NULL) != TG_OK) {
+        if (tg_fs_stat(log->delta->fs, tg_delta_commit_path(log->folder, v, scratch), &entry,
+                       NULL) != TG_OK) {
             return false;
         }
         bytes += entry.size_bytes;
@@ -185,7 +205,8 @@ static bool commits_are_cheap(const tg_delta_log *log, int64_t version, tg_delta
 }
 
 /* Best way first. */
-static size_t find_ways(const tg_delta_log *log, int64_t version, tg_delta_replay_for purpose, replay_way ways[WAYS_MAX])
+static size_t find_ways(const tg_delta_log *log, int64_t version, tg_delta_replay_for purpose,
+                        replay_way ways[WAYS_MAX])
 {
     int64_t reach = commits_reach(log, version);
     size_t count = 0;
@@ -200,10 +221,14 @@ static size_t find_ways(const tg_delta_log *log, int64_t version, tg_delta_repla
         if (checkpoint > version || checkpoint + 1 < reach) {
             continue;
         }
-        /* Commits below the checkpoint say nothing new, but one of them may let the visitor stop. */
+        /*
+         * Commits below the checkpoint say nothing new, but one of them may let the visitor stop.
+         */
         int64_t low = checkpoint + 1;
         if (purpose != TG_REPLAY_STATE) {
-            int64_t far = version >= preference[purpose].files_max ? version - preference[purpose].files_max + 1 : 0;
+            int64_t far = version >= preference[purpose].files_max
+                              ? version - preference[purpose].files_max + 1
+                              : 0;
             far = far < reach ? reach : far;
             low = far < low ? far : low;
         }
@@ -218,33 +243,43 @@ static size_t find_ways(const tg_delta_log *log, int64_t version, tg_delta_repla
 static tg_code no_way(const tg_delta_log *log, int64_t version, tg_error *err)
 {
     int64_t reach = commits_reach(log, version);
-    bool is_v2 = log->v2_checkpoint >= 0 && log->v2_checkpoint <= version && log->v2_checkpoint + 1 >= reach;
+    bool is_v2 =
+        log->v2_checkpoint >= 0 && log->v2_checkpoint <= version && log->v2_checkpoint + 1 >= reach;
     bool is_multi_part = log->multi_part_checkpoint >= 0 && log->multi_part_checkpoint <= version &&
                          log->multi_part_checkpoint + 1 >= reach;
     if (is_v2 || is_multi_part) {
         TG_FAIL(err, DELTA_UNSUPPORTED_FEATURES_FOR_READ,
-                "cannot read version %lld of Delta table `%.*s`: it needs the %s of version %lld, which is not available yet",
-                (long long)version, TG_SARG(log->table_path), is_v2 ? "V2 checkpoint (feature v2Checkpoint)" : "multi-part checkpoint",
+                "cannot read version %lld of Delta table `%.*s`: it needs the %s of version %lld, "
+                "which is not available yet",
+                (long long)version, TG_SARG(log->table_path),
+                is_v2 ? "V2 checkpoint (feature v2Checkpoint)" : "multi-part checkpoint",
                 (long long)(is_v2 ? log->v2_checkpoint : log->multi_part_checkpoint));
     }
-    bool has_older = (log->commit_count && log->commits[0] < reach) || (log->checkpoint_count && log->checkpoints[0] < reach);
+    bool has_older = (log->commit_count && log->commits[0] < reach) ||
+                     (log->checkpoint_count && log->checkpoints[0] < reach);
     if (has_older) {
-        (void)TG_ERR(err, DELTA_VERSIONS_NOT_CONTIGUOUS, "the log of Delta table `%.*s` lacks version %lld", TG_SARG(log->table_path),
+        (void)TG_ERR(err, DELTA_VERSIONS_NOT_CONTIGUOUS,
+                     "the log of Delta table `%.*s` lacks version %lld", TG_SARG(log->table_path),
                      (long long)reach - 1);
-        return tg_error_hint(err, "Restore the missing file %020lld.json, or read an older version.", (long long)reach - 1);
+        return tg_error_hint(err,
+                             "Restore the missing file %020lld.json, or read an older version.",
+                             (long long)reach - 1);
     }
     if (reach > version) {
         int64_t oldest = log->commit_count ? log->commits[0] : tg_delta_log_latest(log);
-        (void)TG_ERR(err, DELTA_VERSION_NOT_FOUND, "Delta table `%.*s` no longer has version %lld", TG_SARG(log->table_path),
-                     (long long)version);
-        return tg_error_hint(err, "The oldest commit file left is of version %lld.", (long long)oldest);
+        (void)TG_ERR(err, DELTA_VERSION_NOT_FOUND, "Delta table `%.*s` no longer has version %lld",
+                     TG_SARG(log->table_path), (long long)version);
+        return tg_error_hint(err, "The oldest commit file left is of version %lld.",
+                             (long long)oldest);
     }
     TG_FAIL(err, DELTA_TRUNCATED_TRANSACTION_LOG,
-            "the log of Delta table `%.*s` begins with version %lld and has no checkpoint for what was before", TG_SARG(log->table_path),
-            (long long)reach);
+            "the log of Delta table `%.*s` begins with version %lld and has no checkpoint for what "
+            "was before",
+            TG_SARG(log->table_path), (long long)reach);
 }
 
-static tg_code go(const tg_delta_log *log, int64_t version, replay_way way, const tg_delta_visitor *visitor, tg_error *err)
+static tg_code go(const tg_delta_log *log, int64_t version, replay_way way,
+                  const tg_delta_visitor *visitor, tg_error *err)
 {
     tg_auto_arena tg_arena *arena = tg_arena_new();
     for (int64_t v = version; v >= way.low; v--) {
@@ -264,8 +299,8 @@ static tg_code go(const tg_delta_log *log, int64_t version, replay_way way, cons
     return way.checkpoint >= 0 ? visit_checkpoint(log, way.checkpoint, visitor, err) : TG_OK;
 }
 
-tg_code tg_delta_replay(const tg_delta_log *log, int64_t version, tg_delta_replay_for purpose, const tg_delta_visitor *visitor,
-                        tg_error *err)
+tg_code tg_delta_replay(const tg_delta_log *log, int64_t version, tg_delta_replay_for purpose,
+                        const tg_delta_visitor *visitor, tg_error *err)
 {
     replay_way ways[WAYS_MAX];
     size_t count = find_ways(log, version, purpose, ways);

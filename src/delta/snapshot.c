@@ -2,8 +2,9 @@
 /*
  * Snapshots: protocol, metadata, live files and transactions of a version.
  *
- * A file is known by its canonical path and its deletion vector; the newest mention decides whether it is live. Partition values
- * are put in order at the end, because the metadata that tells the order comes last when reading newest first.
+ * A file is known by its canonical path and its deletion vector; the newest mention decides whether
+ * it is live. Partition values are put in order at the end, because the metadata that tells the
+ * order comes last when reading newest first.
  */
 #include <stdlib.h>
 
@@ -32,7 +33,10 @@ typedef struct builder {
 static void reset(void *self)
 {
     builder *b = self;
-    builder fresh = {.table_path = b->table_path, .arena = b->arena, .scratch = b->scratch, .head_only = b->head_only};
+    builder fresh = {.table_path = b->table_path,
+                     .arena = b->arena,
+                     .scratch = b->scratch,
+                     .head_only = b->head_only};
     tg_arena_reset(b->scratch);
     tg_map_init(&fresh.seen_files, b->scratch);
     tg_map_init(&fresh.seen_txns, b->scratch);
@@ -79,7 +83,9 @@ static void see_add(builder *b, const tg_delta_file_action *file)
         .data_change = file->data_change,
         .stats = file->stats.len ? tg_str_copy(b->arena, file->stats) : TG_S(""),
     };
-    add.encoded_path = tg_str_eq(file->path, file->encoded_path) ? add.path : tg_str_copy(b->arena, file->encoded_path);
+    add.encoded_path = tg_str_eq(file->path, file->encoded_path)
+                           ? add.path
+                           : tg_str_copy(b->arena, file->encoded_path);
     (void)tg_map_put(&b->seen_files, file_key(file, add.path, b->scratch), b);
     kept_pairs pairs = keep_pairs(b, file);
     TG_VEC_PUSH(b->scratch, &b->adds, add);
@@ -149,8 +155,9 @@ static const tg_delta_add *finish_files(builder *b)
     tg_delta_add *files = TG_NEW_ARRAY(b->arena, tg_delta_add, b->adds.count);
     for (size_t i = 0; i < b->adds.count; i++) {
         files[i] = b->adds.items[i];
-        files[i].partition_values = tg_delta_partition_order(b->pairs.items[i].pairs, b->pairs.items[i].count,
-                                                             b->metadata.partition_columns, b->metadata.partition_count, b->arena);
+        files[i].partition_values = tg_delta_partition_order(
+            b->pairs.items[i].pairs, b->pairs.items[i].count, b->metadata.partition_columns,
+            b->metadata.partition_count, b->arena);
     }
     qsort(files, b->adds.count, sizeof(*files), compare_paths);
     return files;
@@ -159,35 +166,44 @@ static const tg_delta_add *finish_files(builder *b)
 static tg_code check_head(const builder *b, int64_t version, tg_error *err)
 {
     if (!b->has_protocol || !b->has_metadata) {
-        TG_FAIL(err, DELTA_STATE_RECOVER_ERROR, "the log of Delta table `%.*s` has no %s action up to version %lld",
-                TG_SARG(b->table_path), b->has_protocol ? "metaData" : "protocol", (long long)version);
+        TG_FAIL(err, DELTA_STATE_RECOVER_ERROR,
+                "the log of Delta table `%.*s` has no %s action up to version %lld",
+                TG_SARG(b->table_path), b->has_protocol ? "metaData" : "protocol",
+                (long long)version);
     }
     return tg_delta_check_readable(b->table_path, &b->protocol, &b->metadata, err);
 }
 
-static tg_code run(builder *b, const tg_delta_log *log, int64_t version, bool head_only, tg_error *err)
+static tg_code run(builder *b, const tg_delta_log *log, int64_t version, bool head_only,
+                   tg_error *err)
 {
     b->head_only = head_only;
-    tg_delta_visitor visitor = {.self = b, .wanted = TG_ACTION_METADATA | TG_ACTION_PROTOCOL, .action = see, .reset = reset};
+    tg_delta_visitor visitor = {.self = b,
+                                .wanted = TG_ACTION_METADATA | TG_ACTION_PROTOCOL,
+                                .action = see,
+                                .reset = reset};
     if (!head_only) {
         visitor.wanted |= TG_ACTION_ADD | TG_ACTION_REMOVE | TG_ACTION_TXN;
     }
-    TG_TRY(tg_delta_replay(log, version, head_only ? TG_REPLAY_HEAD : TG_REPLAY_STATE, &visitor, err));
+    TG_TRY(
+        tg_delta_replay(log, version, head_only ? TG_REPLAY_HEAD : TG_REPLAY_STATE, &visitor, err));
     return check_head(b, version, err);
 }
 
 /* Lines that we cannot read may be a feature's: then the feature is the message. */
-static tg_code explain(builder *b, const tg_delta_log *log, int64_t version, tg_error *failure, tg_error *err)
+static tg_code explain(builder *b, const tg_delta_log *log, int64_t version, tg_error *failure,
+                       tg_error *err)
 {
     tg_auto_error tg_error refusal = TG_ERROR_INIT;
-    if (failure->code == TG_INVALID_DATA && run(b, log, version, true, &refusal) == TG_UNSUPPORTED) {
+    if (failure->code == TG_INVALID_DATA &&
+        run(b, log, version, true, &refusal) == TG_UNSUPPORTED) {
         return tg_delta_pass(&refusal, err);
     }
     return tg_delta_pass(failure, err);
 }
 
-static tg_code load(const tg_delta *delta, tg_str table_path, int64_t version, bool head_only, tg_arena *arena,
-                    const tg_delta_snapshot **out_snapshot, tg_error *err)
+static tg_code load(const tg_delta *delta, tg_str table_path, int64_t version, bool head_only,
+                    tg_arena *arena, const tg_delta_snapshot **out_snapshot, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_auto_arena tg_arena *builder_scratch = tg_arena_new();
@@ -203,7 +219,8 @@ static tg_code load(const tg_delta *delta, tg_str table_path, int64_t version, b
     TG_TRY(tg_delta_metadata_set_schema(&b.metadata, shown_path, arena, err));
     if (b.dv_path.len) {
         TG_FAIL(err, DELTA_UNSUPPORTED_FEATURES_FOR_READ,
-                "cannot read Delta table `%.*s`: its file `%.*s` has a deletion vector (feature deletionVectors), which is not "
+                "cannot read Delta table `%.*s`: its file `%.*s` has a deletion vector (feature "
+                "deletionVectors), which is not "
                 "available yet",
                 TG_SARG(shown_path), TG_SARG(b.dv_path));
     }
@@ -223,14 +240,16 @@ static tg_code load(const tg_delta *delta, tg_str table_path, int64_t version, b
     return TG_OK;
 }
 
-tg_code tg_delta_snapshot_load(const tg_delta *delta, tg_str table_path, int64_t version, tg_arena *arena,
-                               const tg_delta_snapshot **out_snapshot, tg_error *err)
+tg_code tg_delta_snapshot_load(const tg_delta *delta, tg_str table_path, int64_t version,
+                               tg_arena *arena, const tg_delta_snapshot **out_snapshot,
+                               tg_error *err)
 {
     return load(delta, table_path, version, false, arena, out_snapshot, err);
 }
 
-tg_code tg_delta_metadata_load(const tg_delta *delta, tg_str table_path, int64_t version, tg_arena *arena,
-                               const tg_delta_snapshot **out_snapshot, tg_error *err)
+tg_code tg_delta_metadata_load(const tg_delta *delta, tg_str table_path, int64_t version,
+                               tg_arena *arena, const tg_delta_snapshot **out_snapshot,
+                               tg_error *err)
 {
     return load(delta, table_path, version, true, arena, out_snapshot, err);
 }
@@ -238,5 +257,7 @@ tg_code tg_delta_metadata_load(const tg_delta *delta, tg_str table_path, int64_t
 const tg_delta_add *tg_delta_snapshot_find(const tg_delta_snapshot *snapshot, tg_str path)
 {
     tg_delta_add key = {.path = path};
-    return snapshot->file_count ? bsearch(&key, snapshot->files, snapshot->file_count, sizeof(key), compare_paths) : NULL;
+    return snapshot->file_count
+               ? bsearch(&key, snapshot->files, snapshot->file_count, sizeof(key), compare_paths)
+               : NULL;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a file may hold: statistics and partition values as bounds (Delta protocol, "Per-file Statistics").
+ * What a file may hold: statistics and partition values as bounds (Delta protocol, "Per-file
+ * Statistics").
  *
- * Bounds decide which files are skipped and which are replaced without reading, so doubt means "unknown". Numbers are read as
- * text: a rounded bound would skip files that match.
+ * Bounds decide which files are skipped and which are replaced without reading, so doubt means
+ * "unknown". Numbers are read as text: a rounded bound would skip files that match.
  */
 #include <yyjson.h>
 
@@ -12,14 +13,15 @@
 typedef struct file_stats {
     yyjson_val *min, *max, *nulls; /* NULL when absent */
     int64_t records;               /* -1 unknown */
-    bool is_wide;                  /* tightBounds false: counts may be of more rows than there are */
+    bool is_wide; /* tightBounds false: counts may be of more rows than there are */
 } file_stats;
 
 static file_stats parse_stats(tg_str text, tg_arena *scratch)
 {
     file_stats stats = {.records = -1};
     yyjson_val *root;
-    if (!text.len || tg_json_parse(text, TG_JSON_RAW_NUMBERS, scratch, &root, NULL) != TG_OK || !yyjson_is_obj(root)) {
+    if (!text.len || tg_json_parse(text, TG_JSON_RAW_NUMBERS, scratch, &root, NULL) != TG_OK ||
+        !yyjson_is_obj(root)) {
         return stats;
     }
     int64_t records = tg_json_get_i64(root, "numRecords", -1);
@@ -42,21 +44,26 @@ static yyjson_val *member(yyjson_val *object, tg_str name)
     return yyjson_is_obj(object) ? yyjson_obj_getn(object, name.ptr, name.len) : NULL;
 }
 
-static bool read_bound(yyjson_val *val, const tg_type *type, bool is_max, tg_arena *arena, tg_value *out)
+static bool read_bound(yyjson_val *val, const tg_type *type, bool is_max, tg_arena *arena,
+                       tg_value *out)
 {
     if (yyjson_is_str(val)) {
-        return tg_value_from_stat((tg_str){yyjson_get_str(val), yyjson_get_len(val)}, true, type, is_max, arena, out);
+        return tg_value_from_stat((tg_str){yyjson_get_str(val), yyjson_get_len(val)}, true, type,
+                                  is_max, arena, out);
     }
     if (yyjson_is_raw(val)) {
-        return tg_value_from_stat((tg_str){yyjson_get_raw(val), yyjson_get_len(val)}, false, type, is_max, arena, out);
+        return tg_value_from_stat((tg_str){yyjson_get_raw(val), yyjson_get_len(val)}, false, type,
+                                  is_max, arena, out);
     }
     if (yyjson_is_bool(val)) {
-        return tg_value_from_stat(yyjson_get_bool(val) ? TG_S("true") : TG_S("false"), false, type, is_max, arena, out);
+        return tg_value_from_stat(yyjson_get_bool(val) ? TG_S("true") : TG_S("false"), false, type,
+                                  is_max, arena, out);
     }
     return false;
 }
 
-static tg_column_bounds column_stats(const file_stats *stats, tg_str column, const tg_type *type, tg_arena *arena)
+static tg_column_bounds column_stats(const file_stats *stats, tg_str column, const tg_type *type,
+                                     tg_arena *arena)
 {
     tg_column_bounds bounds = {.null_count = -1, .record_count = stats->records};
     if (tg_type_is_nested(type) || type->kind == TG_TYPE_VARIANT) {
@@ -70,20 +77,25 @@ static tg_column_bounds column_stats(const file_stats *stats, tg_str column, con
         bounds.null_count = -1;
     }
     bounds.has_min = read_bound(member(stats->min, column), type, false, arena, &bounds.min);
-    /* NaN is above all numbers, and not every writer counts it in: the maximum of a float column proves nothing. */
+    /*
+     * NaN is above all numbers, and not every writer counts it in: the maximum of a float column
+     * proves nothing.
+     */
     bool is_float = type->kind == TG_TYPE_FLOAT || type->kind == TG_TYPE_DOUBLE;
-    bounds.has_max = !is_float && read_bound(member(stats->max, column), type, true, arena, &bounds.max);
+    bounds.has_max =
+        !is_float && read_bound(member(stats->max, column), type, true, arena, &bounds.max);
     return bounds;
 }
 
 /* A partition column has one value in all rows. */
-static tg_column_bounds partition_bounds(const tg_delta_partition_value *value, const tg_type *type, const tg_zone *zone,
-                                         int64_t records, tg_arena *arena)
+static tg_column_bounds partition_bounds(const tg_delta_partition_value *value, const tg_type *type,
+                                         const tg_zone *zone, int64_t records, tg_arena *arena)
 {
     /* The number of rows does not matter, only whether all or none are NULL. */
     tg_column_bounds bounds = {.null_count = -1, .record_count = records > 0 ? records : 1};
     tg_value parsed;
-    if (tg_value_from_partition(value->text, value->is_null, type, zone, arena, &parsed, NULL) != TG_OK) {
+    if (tg_value_from_partition(value->text, value->is_null, type, zone, arena, &parsed, NULL) !=
+        TG_OK) {
         return bounds;
     }
     bounds.null_count = parsed.is_null ? bounds.record_count : 0;
@@ -102,17 +114,19 @@ static ptrdiff_t partition_index(const tg_delta_metadata *metadata, tg_str colum
     return -1;
 }
 
-void tg_delta_file_bounds(const tg_delta_snapshot *snapshot, const tg_delta_add *file, const tg_zone *zone, const tg_str *columns,
-                          const tg_type *const *types, size_t count, tg_arena *arena, tg_column_bounds *out_bounds)
+void tg_delta_file_bounds(const tg_delta_snapshot *snapshot, const tg_delta_add *file,
+                          const tg_zone *zone, const tg_str *columns, const tg_type *const *types,
+                          size_t count, tg_arena *arena, tg_column_bounds *out_bounds)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     file_stats stats = parse_stats(file->stats, scratch);
     for (size_t i = 0; i < count; i++) {
         ptrdiff_t partition = partition_index(&snapshot->metadata, columns[i]);
         if (partition >= 0) {
-            out_bounds[i] = file->partition_values ? partition_bounds(&file->partition_values[partition], types[i], zone,
-                                                                      stats.records, arena)
-                                                   : (tg_column_bounds){.null_count = -1, .record_count = -1};
+            out_bounds[i] = file->partition_values
+                                ? partition_bounds(&file->partition_values[partition], types[i],
+                                                   zone, stats.records, arena)
+                                : (tg_column_bounds){.null_count = -1, .record_count = -1};
             continue;
         }
         ptrdiff_t position = tg_schema_find(snapshot->metadata.schema, columns[i]);
@@ -121,7 +135,8 @@ void tg_delta_file_bounds(const tg_delta_snapshot *snapshot, const tg_delta_add 
     }
 }
 
-tg_region tg_delta_file_region(const tg_delta_snapshot *snapshot, const tg_delta_add *file, const tg_zone *zone, tg_arena *arena)
+tg_region tg_delta_file_region(const tg_delta_snapshot *snapshot, const tg_delta_add *file,
+                               const tg_zone *zone, tg_arena *arena)
 {
     tg_schema schema = snapshot->metadata.schema;
     tg_str *columns = TG_NEW_ARRAY(arena, tg_str, schema.count);
@@ -129,7 +144,8 @@ tg_region tg_delta_file_region(const tg_delta_snapshot *snapshot, const tg_delta
     tg_column_bounds *bounds = TG_NEW_ARRAY(arena, tg_column_bounds, schema.count);
     size_t count = 0;
     for (size_t i = 0; i < schema.count; i++) {
-        if (tg_type_is_orderable(schema.fields[i].type) && !tg_type_is_nested(schema.fields[i].type)) {
+        if (tg_type_is_orderable(schema.fields[i].type) &&
+            !tg_type_is_nested(schema.fields[i].type)) {
             columns[count] = schema.fields[i].name;
             types[count++] = schema.fields[i].type;
         }

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "delta_test.h"
 
-#define SCHEMA                                                                                               \
-    "\"schemaString\":\"{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":["                                         \
-    "{\\\"name\\\":\\\"id\\\",\\\"type\\\":\\\"long\\\",\\\"nullable\\\":true,\\\"metadata\\\":{}},"           \
-    "{\\\"name\\\":\\\"day\\\",\\\"type\\\":\\\"date\\\",\\\"nullable\\\":true,\\\"metadata\\\":{}},"          \
-    "{\\\"name\\\":\\\"name\\\",\\\"type\\\":\\\"string\\\",\\\"nullable\\\":true,\\\"metadata\\\":{}}]}\""
+#define SCHEMA                                                                                     \
+    "\"schemaString\":\"{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":["                             \
+    "{\\\"name\\\":\\\"id\\\",\\\"type\\\":\\\"long\\\",\\\"nullable\\\":true,\\\"metadata\\\":{}" \
+    "},"                                                                                           \
+    "{\\\"name\\\":\\\"day\\\",\\\"type\\\":\\\"date\\\",\\\"nullable\\\":true,\\\"metadata\\\":{" \
+    "}},"                                                                                          \
+    "{\\\"name\\\":\\\"name\\\",\\\"type\\\":\\\"string\\\",\\\"nullable\\\":true,"                \
+    "\\\"metadata\\\":{}}]}\""
 #define PROTOCOL "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n"
-#define METADATA(partitions)                                                                                 \
-    "{\"metaData\":{\"id\":\"t1\",\"format\":{\"provider\":\"parquet\",\"options\":{}}," SCHEMA               \
+#define METADATA(partitions)                                                                    \
+    "{\"metaData\":{\"id\":\"t1\",\"format\":{\"provider\":\"parquet\",\"options\":{}}," SCHEMA \
     ",\"partitionColumns\":[" partitions "],\"configuration\":{},\"createdTime\":1}}\n"
 
 const char head_plain[] = PROTOCOL METADATA("");
 const char head_by_day[] = PROTOCOL METADATA("\"day\"");
 
-/* ---- Parquet that is really lines of JSON ------------------------------------------------------------------------ */
+/* ---- Parquet that is really lines of JSON ---------------------------------------------------- */
 
 static tg_code read_actions(void *self, const tg_str *paths, size_t path_count,
-                            tg_code (*row)(void *ctx, tg_str json, tg_error *err), void *ctx, tg_error *err)
+                            tg_code (*row)(void *ctx, tg_str json, tg_error *err), void *ctx,
+                            tg_error *err)
 {
     table *t = self;
     tg_auto_arena tg_arena *scratch = tg_arena_new();
@@ -57,13 +61,15 @@ static tg_code get_parquet(void *self, const tg_parquet **out, tg_error *err)
     return TG_OK;
 }
 
-/* ---- tables -------------------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 void table_init(table *t)
 {
     *t = (table){.arena = tg_arena_new()};
-    t->parquet = (tg_parquet){.self = t, .read_actions = read_actions, .write_actions = write_actions};
-    t->delta = (tg_delta){.fs = tg_fs_local(), .env = tg_env_system(), .parquet = get_parquet, .parquet_self = t};
+    t->parquet =
+        (tg_parquet){.self = t, .read_actions = read_actions, .write_actions = write_actions};
+    t->delta = (tg_delta){
+        .fs = tg_fs_local(), .env = tg_env_system(), .parquet = get_parquet, .parquet_self = t};
     t->path = tg_str_printf(t->arena, "%s/t", tg_test_folder(t->arena));
 }
 
@@ -99,7 +105,7 @@ const tg_delta_snapshot *table_load(table *t, int64_t version)
     return snapshot;
 }
 
-/* ---- changes ------------------------------------------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------------------- */
 
 tg_code table_create(table *t, tg_error *err)
 {
@@ -113,10 +119,12 @@ tg_code table_create(table *t, tg_error *err)
     tg_delta_metadata metadata = {.id = TG_S("t1"), .schema = {columns, 3}, .created_time_ms = 1};
     tg_delta_protocol protocol;
     TG_TRY(tg_delta_protocol_for(metadata.schema, NULL, 0, t->arena, &protocol, err));
-    tg_delta_change change = {.protocol = &protocol, .metadata = &metadata, .operation = TG_S("CREATE TABLE")};
+    tg_delta_change change = {
+        .protocol = &protocol, .metadata = &metadata, .operation = TG_S("CREATE TABLE")};
     tg_delta_commit_options options = {.read_version = -1, .zone = tg_zone_utc()};
     int64_t version;
-    return tg_delta_commit_change(&t->delta, t->path, &change, &options, t->arena, &version, NULL, err);
+    return tg_delta_commit_change(&t->delta, t->path, &change, &options, t->arena, &version, NULL,
+                                  err);
 }
 
 tg_delta_add table_add(table *t, const char *path, int64_t min_id, int64_t max_id, int64_t rows)
@@ -126,10 +134,11 @@ tg_delta_add table_add(table *t, const char *path, int64_t min_id, int64_t max_i
         .size_bytes = 100,
         .modification_time_ms = 5,
         .data_change = true,
-        .stats = tg_str_printf(t->arena,
-                               "{\"numRecords\":%lld,\"minValues\":{\"id\":%lld},\"maxValues\":{\"id\":%lld},"
-                               "\"nullCount\":{\"id\":0}}",
-                               (long long)rows, (long long)min_id, (long long)max_id),
+        .stats = tg_str_printf(
+            t->arena,
+            "{\"numRecords\":%lld,\"minValues\":{\"id\":%lld},\"maxValues\":{\"id\":%lld},"
+            "\"nullCount\":{\"id\":0}}",
+            (long long)rows, (long long)min_id, (long long)max_id),
     };
 }
 
@@ -147,16 +156,22 @@ tg_delta_remove table_remove_of(const tg_delta_snapshot *snapshot, const char *p
     };
 }
 
-tg_code table_write(table *t, const tg_delta_snapshot *snapshot, tg_delta_change *change, int64_t *out_version, tg_error *err)
+tg_code table_write(table *t, const tg_delta_snapshot *snapshot, tg_delta_change *change,
+                    int64_t *out_version, tg_error *err)
 {
-    tg_delta_commit_options options = {.read_version = snapshot->version, .snapshot = snapshot, .zone = tg_zone_utc()};
+    tg_delta_commit_options options = {
+        .read_version = snapshot->version, .snapshot = snapshot, .zone = tg_zone_utc()};
     change->operation = TG_S("WRITE");
-    return tg_delta_commit_change(&t->delta, t->path, change, &options, t->arena, out_version, NULL, err);
+    return tg_delta_commit_change(&t->delta, t->path, change, &options, t->arena, out_version, NULL,
+                                  err);
 }
 
 tg_region table_ids(table *t, int64_t low, int64_t high)
 {
     const tg_type *type = tg_type_of(TG_TYPE_BIGINT);
-    tg_interval interval = {.has_low = true, .has_high = true, .low = tg_value_int(type, low), .high = tg_value_int(type, high)};
+    tg_interval interval = {.has_low = true,
+                            .has_high = true,
+                            .low = tg_value_int(type, low),
+                            .high = tg_value_int(type, high)};
     return tg_region_interval(t->arena, TG_S("id"), type, interval);
 }

@@ -4,7 +4,8 @@
 
 static tg_arena *arena;
 
-static tg_schema schema_of(const char *first, const tg_type *first_type, const char *second, const tg_type *second_type)
+static tg_schema schema_of(const char *first, const tg_type *first_type, const char *second,
+                           const tg_type *second_type)
 {
     tg_field *fields = TG_NEW_ARRAY(arena, tg_field, 2);
     fields[0] = (tg_field){.name = tg_str_from(first), .type = first_type, .nullable = true};
@@ -12,12 +13,14 @@ static tg_schema schema_of(const char *first, const tg_type *first_type, const c
     return (tg_schema){fields, 2};
 }
 
-static void check(tg_schema schema, const char *partition, const char *key, const char *value, const char *expected)
+static void check(tg_schema schema, const char *partition, const char *key, const char *value,
+                  const char *expected)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
     tg_str column = tg_str_from(partition);
     tg_property property = {.key = tg_str_from(key), .value = tg_str_from(value)};
-    tg_code code = tg_delta_check_definition(schema, &column, partition != NULL, &property, key != NULL, &err);
+    tg_code code =
+        tg_delta_check_definition(schema, &column, partition != NULL, &property, key != NULL, &err);
     if (expected) {
         assert_int_not_equal(code, TG_OK);
         assert_error_class(&err, expected);
@@ -28,20 +31,27 @@ static void check(tg_schema schema, const char *partition, const char *key, cons
 
 static void test_columns(void **state)
 {
-    static const char *const bad[] = {"a b", "a,b", "a;b", "a{b", "a}b", "a(b", "a)b", "a\nb", "a\tb", "a=b", ""};
+    static const char *const bad[] = {"a b", "a,b",  "a;b",  "a{b", "a}b", "a(b",
+                                      "a)b", "a\nb", "a\tb", "a=b", ""};
     const tg_type *number = tg_type_of(TG_TYPE_INT);
     (void)state;
     check(schema_of("a.b-c", number, "\xc3\xa9", number), NULL, NULL, NULL, NULL);
     for (size_t i = 0; i < TG_COUNT(bad); i++) {
-        check(schema_of("x", number, bad[i], number), NULL, NULL, NULL, "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES");
+        check(schema_of("x", number, bad[i], number), NULL, NULL, NULL,
+              "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES");
     }
     check(schema_of("a", number, "A", number), NULL, NULL, NULL, "DELTA_DUPLICATE_COLUMNS_FOUND");
     tg_schema inner = schema_of("ok", number, "not ok", number);
-    const tg_type *deep = tg_type_array(arena, tg_type_struct(arena, inner.fields, inner.count), true);
-    check(schema_of("x", number, "y", deep), NULL, NULL, NULL, "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES");
-    check(schema_of("x", number, "y", tg_type_of(TG_TYPE_VOID)), NULL, NULL, NULL, "UNSUPPORTED_DATATYPE");
-    check(schema_of("x", number, "y", tg_type_of(TG_TYPE_VARIANT)), NULL, NULL, NULL, "UNSUPPORTED_DATATYPE");
-    check(schema_of("x", number, "y", tg_type_interval(arena, TG_FIELD_DAY, TG_FIELD_DAY)), NULL, NULL, NULL, "UNSUPPORTED_DATATYPE");
+    const tg_type *deep =
+        tg_type_array(arena, tg_type_struct(arena, inner.fields, inner.count), true);
+    check(schema_of("x", number, "y", deep), NULL, NULL, NULL,
+          "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES");
+    check(schema_of("x", number, "y", tg_type_of(TG_TYPE_VOID)), NULL, NULL, NULL,
+          "UNSUPPORTED_DATATYPE");
+    check(schema_of("x", number, "y", tg_type_of(TG_TYPE_VARIANT)), NULL, NULL, NULL,
+          "UNSUPPORTED_DATATYPE");
+    check(schema_of("x", number, "y", tg_type_interval(arena, TG_FIELD_DAY, TG_FIELD_DAY)), NULL,
+          NULL, NULL, "UNSUPPORTED_DATATYPE");
 }
 
 static void test_partitions(void **state)
@@ -50,8 +60,10 @@ static void test_partitions(void **state)
     (void)state;
     check(schema_of("a", number, "b", number), "B", NULL, NULL, NULL);
     check(schema_of("a", number, "b", number), "c", NULL, NULL, "DELTA_PARTITION_COLUMN_NOT_FOUND");
-    check(schema_of("a", number, "b", tg_type_of(TG_TYPE_BINARY)), "b", NULL, NULL, "DELTA_INVALID_PARTITION_COLUMN_TYPE");
-    check(schema_of("a", number, "b", tg_type_array(arena, number, true)), "b", NULL, NULL, "DELTA_INVALID_PARTITION_COLUMN_TYPE");
+    check(schema_of("a", number, "b", tg_type_of(TG_TYPE_BINARY)), "b", NULL, NULL,
+          "DELTA_INVALID_PARTITION_COLUMN_TYPE");
+    check(schema_of("a", number, "b", tg_type_array(arena, number, true)), "b", NULL, NULL,
+          "DELTA_INVALID_PARTITION_COLUMN_TYPE");
     tg_schema one = {schema_of("a", number, "b", number).fields, 1};
     check(one, "a", NULL, NULL, "DELTA_CANNOT_USE_ALL_COLUMNS_FOR_PARTITION");
 }
@@ -80,7 +92,8 @@ static void test_properties(void **state)
     const tg_type *number = tg_type_of(TG_TYPE_INT);
     (void)state;
     for (size_t i = 0; i < TG_COUNT(cases); i++) {
-        check(schema_of("a", number, "b", number), NULL, cases[i].key, cases[i].value, cases[i].expected);
+        check(schema_of("a", number, "b", number), NULL, cases[i].key, cases[i].value,
+              cases[i].expected);
     }
 }
 
@@ -88,11 +101,19 @@ static void test_intervals(void **state)
 {
     int64_t ms;
     (void)state;
-    assert_true(tg_delta_interval_parse(TG_S("interval 7 days"), &ms) && ms == 7 * INT64_C(86400000));
-    assert_true(tg_delta_interval_parse(TG_S(" INTERVAL 1 week 1 hour "), &ms) && ms == 7 * INT64_C(86400000) + 3600000);
+    assert_true(tg_delta_interval_parse(TG_S("interval 7 days"), &ms) &&
+                ms == 7 * INT64_C(86400000));
+    assert_true(tg_delta_interval_parse(TG_S(" INTERVAL 1 week 1 hour "), &ms) &&
+                ms == 7 * INT64_C(86400000) + 3600000);
     assert_true(tg_delta_interval_parse(TG_S("interval 5 milliseconds"), &ms) && ms == 5);
-    static const char *const bad[] = {"", "interval", "interval 1", "interval -1 days", "interval x days", "interval 1 years",
-                                      "interval 9223372036854775807 weeks", "interval 1 days 2"};
+    static const char *const bad[] = {"",
+                                      "interval",
+                                      "interval 1",
+                                      "interval -1 days",
+                                      "interval x days",
+                                      "interval 1 years",
+                                      "interval 9223372036854775807 weeks",
+                                      "interval 1 days 2"};
     for (size_t i = 0; i < TG_COUNT(bad); i++) {
         assert_false(tg_delta_interval_parse(tg_str_from(bad[i]), &ms));
     }
@@ -110,7 +131,9 @@ static void test_protocol(void **state)
     assert_int_equal(protocol.min_writer_version, 2);
     assert_int_equal(protocol.writer_feature_count, 0);
     const tg_type *deep = tg_type_array(arena, tg_type_of(TG_TYPE_TIMESTAMP_NTZ), true);
-    assert_ok(tg_delta_protocol_for(schema_of("a", number, "b", deep), properties, 1, arena, &protocol, NULL), NULL);
+    assert_ok(tg_delta_protocol_for(schema_of("a", number, "b", deep), properties, 1, arena,
+                                    &protocol, NULL),
+              NULL);
     assert_int_equal(protocol.min_reader_version, 3);
     assert_int_equal(protocol.min_writer_version, 7);
     assert_str(protocol.reader_features[0], "timestampNtz");
@@ -135,8 +158,9 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_columns),   cmocka_unit_test(test_partitions), cmocka_unit_test(test_properties),
-        cmocka_unit_test(test_intervals), cmocka_unit_test(test_protocol),
+        cmocka_unit_test(test_columns),    cmocka_unit_test(test_partitions),
+        cmocka_unit_test(test_properties), cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_protocol),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots of tables that Spark and Databricks wrote: each is loaded or refused for the right reason, and where all files have
- * statistics, their rows are as many as the table is known to have. Skipped where the tables are not at hand.
+ * Snapshots of tables that Spark and Databricks wrote: each is loaded or refused for the right
+ * reason, and where all files have statistics, their rows are as many as the table is known to
+ * have. Skipped where the tables are not at hand.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +11,8 @@
 #include "delta_test.h"
 
 typedef struct refusal {
-    const char *error;  /* NULL: must load */
-    bool is_possible;   /* loading is right as well: the feature may have no live file */
+    const char *error; /* NULL: must load */
+    bool is_possible;  /* loading is right as well: the feature may have no live file */
 } refusal;
 
 /* What a table's note of features says about being refused. */
@@ -36,7 +37,8 @@ static refusal expected_refusal(yyjson_val *expected)
     }
     size_t index, count;
     yyjson_val *feature;
-    yyjson_arr_foreach (tg_json_get(expected, "features"), index, count, feature) {
+    yyjson_arr_foreach(tg_json_get(expected, "features"), index, count, feature)
+    {
         for (size_t i = 0; i < TG_COUNT(refusals); i++) {
             if (strcmp(yyjson_get_str(feature), refusals[i].feature) == 0) {
                 return refusals[i].refusal;
@@ -60,20 +62,25 @@ static int64_t rows_of(const tg_delta_snapshot *snapshot)
     return rows;
 }
 
-static int check_version(const tg_delta *delta, const char *name, tg_str path, int64_t version, yyjson_val *block, refusal refused,
-                         tg_arena *arena)
+static int check_version(const tg_delta *delta, const char *name, tg_str path, int64_t version,
+                         yyjson_val *block, refusal refused, tg_arena *arena)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
     const tg_delta_snapshot *snapshot;
     tg_code code = tg_delta_snapshot_load(delta, path, version, arena, &snapshot, &err);
     if (code != TG_OK) {
         bool is_needed = refused.error && strcmp(refused.error, tg_error_name(&err)) == 0;
-        /* Tables whose commits were cleaned up need their checkpoint, and Parquet is not at hand here. */
-        bool is_checkpoint = strcmp(tg_error_name(&err), "UNSUPPORTED_FEATURE") == 0 || strstr(err.message, "checkpoint");
+        /*
+         * Tables whose commits were cleaned up need their checkpoint, and Parquet is not at hand
+         * here.
+         */
+        bool is_checkpoint = strcmp(tg_error_name(&err), "UNSUPPORTED_FEATURE") == 0 ||
+                             strstr(err.message, "checkpoint");
         if (is_needed || is_checkpoint) {
             return 0;
         }
-        print_error("%s version %lld: refused with %s: %s\n", name, (long long)version, tg_error_name(&err), err.message);
+        print_error("%s version %lld: refused with %s: %s\n", name, (long long)version,
+                    tg_error_name(&err), err.message);
         return 1;
     }
     if (refused.error && version < 0 && !refused.is_possible) {
@@ -83,8 +90,8 @@ static int check_version(const tg_delta *delta, const char *name, tg_str path, i
     int64_t known = tg_json_get_i64(block, "row_count", -1);
     int64_t rows = rows_of(snapshot);
     if (known >= 0 && rows >= 0 && rows != known) {
-        print_error("%s version %lld: %lld rows by statistics, %lld are known\n", name, (long long)version, (long long)rows,
-                    (long long)known);
+        print_error("%s version %lld: %lld rows by statistics, %lld are known\n", name,
+                    (long long)version, (long long)rows, (long long)known);
         return 1;
     }
     return 0;
@@ -96,15 +103,19 @@ static int check_table(const tg_delta *delta, tg_str folder, const char *name)
     tg_str text;
     yyjson_val *expected;
     tg_str path = tg_path_join(arena, folder, tg_str_from(name));
-    assert_ok(tg_fs_read(delta->fs, tg_path_join(arena, path, TG_S("expected.json")), 1 << 28, arena, &text, NULL), NULL);
+    assert_ok(tg_fs_read(delta->fs, tg_path_join(arena, path, TG_S("expected.json")), 1 << 28,
+                         arena, &text, NULL),
+              NULL);
     assert_ok(tg_json_parse(text, 0, arena, &expected, NULL), NULL);
     refusal refused = expected_refusal(expected);
     path = tg_path_join(arena, path, TG_S("table"));
     yyjson_val *versions = tg_json_get(expected, "versions");
-    int failures = check_version(delta, name, path, -1, tg_json_get(versions, "latest"), refused, arena);
+    int failures =
+        check_version(delta, name, path, -1, tg_json_get(versions, "latest"), refused, arena);
     size_t index, count;
     yyjson_val *key, *block;
-    yyjson_obj_foreach (versions, index, count, key, block) {
+    yyjson_obj_foreach(versions, index, count, key, block)
+    {
         int64_t version;
         if (tg_str_to_i64(tg_str_from(yyjson_get_str(key)), &version)) {
             failures += check_version(delta, name, path, version, block, refused, arena);

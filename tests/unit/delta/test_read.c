@@ -1,20 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading logs that are written here by hand: what must not matter, what must be refused, and with which words. */
+/*
+ * Reading logs that are written here by hand: what must not matter, what must be refused, and with
+ * which words.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
 #include "delta_test.h"
 
-#define ADD(path) "{\"add\":{\"path\":\"" path "\",\"partitionValues\":{},\"size\":1,\"modificationTime\":1,\"dataChange\":true}}\n"
-#define ADD_DAY(path, day)                                                                                   \
-    "{\"add\":{\"path\":\"" path "\",\"partitionValues\":{\"day\":" day "},\"size\":1,\"modificationTime\":1,\"dataChange\":true}}\n"
-#define ADD_DV(path)                                                                                         \
-    "{\"add\":{\"path\":\"" path "\",\"partitionValues\":{},\"size\":1,\"modificationTime\":1,\"dataChange\":true,"  \
-    "\"deletionVector\":{\"storageType\":\"u\",\"pathOrInlineDv\":\"x\",\"offset\":1,\"sizeInBytes\":1,\"cardinality\":1}}}\n"
-#define REMOVE(path) "{\"remove\":{\"path\":\"" path "\",\"deletionTimestamp\":9,\"dataChange\":true}}\n"
+#define ADD(path)                \
+    "{\"add\":{\"path\":\"" path \
+    "\",\"partitionValues\":{},\"size\":1,\"modificationTime\":1,\"dataChange\":true}}\n"
+#define ADD_DAY(path, day)                                              \
+    "{\"add\":{\"path\":\"" path "\",\"partitionValues\":{\"day\":" day \
+    "},\"size\":1,\"modificationTime\":1,\"dataChange\":true}}\n"
+#define ADD_DV(path)                                                                   \
+    "{\"add\":{\"path\":\"" path                                                       \
+    "\",\"partitionValues\":{},\"size\":1,\"modificationTime\":1,\"dataChange\":true," \
+    "\"deletionVector\":{\"storageType\":\"u\",\"pathOrInlineDv\":\"x\",\"offset\":1," \
+    "\"sizeInBytes\":1,\"cardinality\":1}}}\n"
+#define REMOVE(path) \
+    "{\"remove\":{\"path\":\"" path "\",\"deletionTimestamp\":9,\"dataChange\":true}}\n"
 #define TXN(app, version) "{\"txn\":{\"appId\":\"" app "\",\"version\":" version "}}\n"
-#define INFO "{\"commitInfo\":{\"timestamp\":1,\"operation\":\"WRITE\",\"userMetadata\":\"mine\",\"n\":1.50}}\n"
+#define INFO                                                                                      \
+    "{\"commitInfo\":{\"timestamp\":1,\"operation\":\"WRITE\",\"userMetadata\":\"mine\",\"n\":1." \
+    "50}}\n"
 
 static int set_up(void **state)
 {
@@ -147,7 +158,8 @@ static void test_checkpoints(void **state)
     assert_ok(tg_delta_txn_find(&t->delta, t->path, 4, TG_S("old"), &version, &found, NULL), NULL);
     assert_true(found && version == 3);
     assert_int_equal(t->parquet_reads, 1);
-    assert_ok(tg_delta_txn_find(&t->delta, t->path, 4, TG_S("nobody"), &version, &found, NULL), NULL);
+    assert_ok(tg_delta_txn_find(&t->delta, t->path, 4, TG_S("nobody"), &version, &found, NULL),
+              NULL);
     assert_false(found);
     t->delta.parquet = NULL;
     refuse(t, -1, "UNSUPPORTED_FEATURE", "no engine for Parquet");
@@ -165,7 +177,8 @@ static void test_small_logs_need_no_parquet(void **state)
     bool found;
     const tg_delta_snapshot *snapshot;
     assert_str(live(t, -1), "f f5");
-    assert_ok(tg_delta_txn_find(&t->delta, t->path, 20, TG_S("app"), &txn_version, &found, NULL), NULL);
+    assert_ok(tg_delta_txn_find(&t->delta, t->path, 20, TG_S("app"), &txn_version, &found, NULL),
+              NULL);
     assert_ok(tg_delta_metadata_load(&t->delta, t->path, -1, t->arena, &snapshot, NULL), NULL);
     assert_true(found);
     assert_int_equal(t->parquet_reads, 0);
@@ -198,26 +211,38 @@ static void test_damage(void **state)
         {"{\"add\":{}}", "line 2: add: path is missing"},
         {"{\"add\":{\"path\":7}}", "add: path is not a string"},
         {"{\"add\":[]}", "add is not an object"},
-        {"{\"add\":{\"path\":\"a\",\"size\":\"1\",\"dataChange\":true}}", "add: size is not an integer"},
-        {"{\"add\":{\"path\":\"a\",\"size\":1.5,\"dataChange\":true}}", "add: size is not an integer"},
-        {"{\"add\":{\"path\":\"a\",\"size\":99999999999999999999,\"dataChange\":true}}", "add: size is not an integer"},
+        {"{\"add\":{\"path\":\"a\",\"size\":\"1\",\"dataChange\":true}}",
+         "add: size is not an integer"},
+        {"{\"add\":{\"path\":\"a\",\"size\":1.5,\"dataChange\":true}}",
+         "add: size is not an integer"},
+        {"{\"add\":{\"path\":\"a\",\"size\":99999999999999999999,\"dataChange\":true}}",
+         "add: size is not an integer"},
         {"{\"add\":{\"path\":\"a\",\"size\":-1,\"dataChange\":true}}", "add: size is negative"},
         {"{\"add\":{\"path\":\"a\",\"size\":1}}", "add: dataChange is missing"},
-        {"{\"add\":{\"path\":\"a\",\"size\":1,\"dataChange\":\"true\"}}", "add: dataChange is not true or false"},
-        {"{\"add\":{\"path\":\"a\",\"path\":\"b\",\"size\":1,\"dataChange\":true}}", "key \"path\" appears twice"},
-        {"{\"add\":{\"path\":\"a\",\"size\":1,\"dataChange\":true,\"partitionValues\":{\"d\":1}}}", "partitionValues: the value of \"d\""},
-        {"{\"add\":{\"path\":\"a\",\"size\":1,\"dataChange\":true,\"partitionValues\":{\"d\":\"1\",\"d\":\"2\"}}}", "\"d\" appears twice"},
+        {"{\"add\":{\"path\":\"a\",\"size\":1,\"dataChange\":\"true\"}}",
+         "add: dataChange is not true or false"},
+        {"{\"add\":{\"path\":\"a\",\"path\":\"b\",\"size\":1,\"dataChange\":true}}",
+         "key \"path\" appears twice"},
+        {"{\"add\":{\"path\":\"a\",\"size\":1,\"dataChange\":true,\"partitionValues\":{\"d\":1}}}",
+         "partitionValues: the value of \"d\""},
+        {"{\"add\":{\"path\":\"a\",\"size\":1,\"dataChange\":true,\"partitionValues\":{\"d\":\"1\","
+         "\"d\":\"2\"}}}",
+         "\"d\" appears twice"},
         {"{\"add\":{\"path\":\"a%2\",\"size\":1,\"dataChange\":true}}", "not a valid URI path"},
         {"{\"add\":{\"path\":\"\",\"size\":1,\"dataChange\":true}}", "not a valid URI path"},
         {"{\"add\":{\"path\":\"a%00b\",\"size\":1,\"dataChange\":true}}", "not a valid URI path"},
-        {"{\"add\":{\"path\":\"a\xff\",\"size\":1,\"dataChange\":true}}", "line 2: text is not valid JSON"},
+        {"{\"add\":{\"path\":\"a\xff\",\"size\":1,\"dataChange\":true}}",
+         "line 2: text is not valid JSON"},
         {"{\"txn\":{\"appId\":\"a\",\"version\":1},\"remove\":{\"path\":\"a\"}}", "two actions"},
-        {"{\"txn\":{\"appId\":\"a\",\"version\":1},\"txn\":{\"appId\":\"a\",\"version\":2}}", "key \"txn\" appears twice"},
+        {"{\"txn\":{\"appId\":\"a\",\"version\":1},\"txn\":{\"appId\":\"a\",\"version\":2}}",
+         "key \"txn\" appears twice"},
         {"{\"txn\":{\"appId\":\"a\"}}", "txn: version is missing"},
         {"{\"protocol\":{\"minReaderVersion\":0,\"minWriterVersion\":2}}", "not versions"},
-        {"{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7}}", "readerFeatures is missing"},
+        {"{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7}}",
+         "readerFeatures is missing"},
         {"{\"metaData\":{}}", "metaData: id is missing"},
-        {"{\"metaData\":{\"id\":\"x\",\"partitionColumns\":[1]}}", "partitionColumns holds something"},
+        {"{\"metaData\":{\"id\":\"x\",\"partitionColumns\":[1]}}",
+         "partitionColumns holds something"},
         {"{\"metaData\":{\"id\":\"x\",\"format\":{\"provider\":\"orc\"}}}", "format \"orc\""},
     };
     table *t = *state;
@@ -232,7 +257,9 @@ static void test_damage(void **state)
     table_commit(t, 1, "\n \n");
     refuse(t, -1, "TIDEGATE_DELTA_LOG_INVALID", "it is empty");
     /* Unknown actions and members, and absent ones given as null, are no damage. */
-    table_commit(t, 1, "{\"checkpoint\":{\"x\":1}}\n{\"add\":null,\"txn\":{\"appId\":\"a\",\"version\":1,\"new\":[1]}}\n" ADD("ok"));
+    table_commit(t, 1,
+                 "{\"checkpoint\":{\"x\":1}}\n{\"add\":null,\"txn\":{\"appId\":\"a\",\"version\":1,"
+                 "\"new\":[1]}}\n" ADD("ok"));
     assert_str(live(t, -1), "ok");
 }
 
@@ -241,9 +268,12 @@ static void test_missing_heads(void **state)
     table *t = *state;
     table_commit(t, 0, "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n");
     refuse(t, -1, "DELTA_STATE_RECOVER_ERROR", "no metaData action");
-    table_commit(t, 0, "{\"metaData\":{\"id\":\"x\",\"partitionColumns\":[],\"configuration\":{}}}\n");
+    table_commit(t, 0,
+                 "{\"metaData\":{\"id\":\"x\",\"partitionColumns\":[],\"configuration\":{}}}\n");
     refuse(t, -1, "DELTA_STATE_RECOVER_ERROR", "no protocol action");
-    table_commit(t, 0, "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n{\"metaData\":{\"id\":\"x\"}}\n");
+    table_commit(t, 0,
+                 "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n{\"metaData\":{"
+                 "\"id\":\"x\"}}\n");
     refuse(t, -1, "DELTA_SCHEMA_NOT_SET", "no schema");
 }
 
@@ -256,14 +286,18 @@ static void test_features(void **state)
 {
     table *t = *state;
     table_commit(t, 0, head_plain);
-    put_protocol(t, "{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"typeWidening\",\"timestampNtz\",\"brandNew\"],"
+    put_protocol(t, "{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":["
+                    "\"typeWidening\",\"timestampNtz\",\"brandNew\"],"
                     "\"writerFeatures\":[\"typeWidening\",\"timestampNtz\",\"brandNew\"]}");
-    refuse(t, -1, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", "not available yet: typeWidening, brandNew");
+    refuse(t, -1, "DELTA_UNSUPPORTED_FEATURES_FOR_READ",
+           "not available yet: typeWidening, brandNew");
     put_protocol(t, "{\"minReaderVersion\":4,\"minWriterVersion\":7,\"writerFeatures\":[]}");
     refuse(t, -1, "DELTA_INVALID_PROTOCOL_VERSION", "reader version 4");
-    put_protocol(t, "{\"minReaderVersion\":2,\"minWriterVersion\":5}"); /* column mapping is not used */
+    put_protocol(
+        t, "{\"minReaderVersion\":2,\"minWriterVersion\":5}"); /* column mapping is not used */
     assert_str(live(t, -1), "");
-    put_protocol(t, "{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"columnMapping\",\"deletionVectors\","
+    put_protocol(t, "{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":["
+                    "\"columnMapping\",\"deletionVectors\","
                     "\"v2Checkpoint\",\"vacuumProtocolCheck\"],\"writerFeatures\":[]}");
     table_commit(t, 2, ADD("a"));
     assert_str(live(t, -1), "a");
@@ -273,11 +307,14 @@ static void test_features(void **state)
     /* The remove names the file without vector: the one with it stays, until its own remove. */
     table_commit(t, 4, REMOVE("a"));
     refuse(t, -1, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", "deletionVectors");
-    table_commit(t, 5, "{\"remove\":{\"path\":\"a\",\"dataChange\":true,\"deletionVector\":{\"storageType\":\"u\",\"pathOrInlineDv\":\"x\","
-                       "\"offset\":1,\"sizeInBytes\":1,\"cardinality\":1}}}\n");
+    table_commit(t, 5,
+                 "{\"remove\":{\"path\":\"a\",\"dataChange\":true,\"deletionVector\":{"
+                 "\"storageType\":\"u\",\"pathOrInlineDv\":\"x\","
+                 "\"offset\":1,\"sizeInBytes\":1,\"cardinality\":1}}}\n");
     assert_str(live(t, -1), "");
     /* A feature that we do not know explains lines that we do not know. */
-    put_protocol(t, "{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"brandNew\"],\"writerFeatures\":[]}");
+    put_protocol(t, "{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":["
+                    "\"brandNew\"],\"writerFeatures\":[]}");
     table_commit(t, 6, "{\"add\":{\"path\":{\"new\":1}}}\n");
     refuse(t, -1, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", "brandNew");
 }
@@ -286,10 +323,13 @@ static void test_paths(void **state)
 {
     table *t = *state;
     char absolute[512];
-    (void)snprintf(absolute, sizeof(absolute), "{\"remove\":{\"path\":\"file:%.*s/in/table\",\"dataChange\":true}}\n", TG_SARG(t->path));
+    (void)snprintf(absolute, sizeof(absolute),
+                   "{\"remove\":{\"path\":\"file:%.*s/in/table\",\"dataChange\":true}}\n",
+                   TG_SARG(t->path));
     table_commit(t, 0, head_plain);
-    table_commit(t, 1, ADD("with%20space/p@%23h") ADD("%25") ADD("x=a%252Fb/f") ADD("/abs/f") ADD("./rel//f") ADD("in/table")
-                           ADD("\xc3\xa9") ADD("t=1:2/f"));
+    table_commit(t, 1,
+                 ADD("with%20space/p@%23h") ADD("%25") ADD("x=a%252Fb/f") ADD("/abs/f")
+                     ADD("./rel//f") ADD("in/table") ADD("\xc3\xa9") ADD("t=1:2/f"));
     assert_str(live(t, -1), "% /abs/f in/table rel/f t=1:2/f with space/p@#h x=a%2Fb/f \xc3\xa9");
     table_commit(t, 2, REMOVE("file:/abs/f") REMOVE("rel/f") REMOVE("%74=1:2/f"));
     table_commit(t, 3, absolute);
@@ -304,7 +344,8 @@ static void test_partition_values(void **state)
 {
     table *t = *state;
     table_commit(t, 0, head_by_day);
-    table_commit(t, 1, ADD_DAY("a", "\"2024-01-01\"") ADD_DAY("b", "null") ADD_DAY("c", "\"\"") ADD("d"));
+    table_commit(t, 1,
+                 ADD_DAY("a", "\"2024-01-01\"") ADD_DAY("b", "null") ADD_DAY("c", "\"\"") ADD("d"));
     const tg_delta_snapshot *snapshot = table_load(t, -1);
     assert_str(snapshot->files[0].partition_values[0].text, "2024-01-01");
     assert_false(snapshot->files[0].partition_values[0].is_null);
@@ -320,8 +361,10 @@ static void test_commit_read(void **state)
     tg_auto_error tg_error err = TG_ERROR_INIT;
     tg_str day = TG_S("day");
     table_commit(t, 0, head_by_day);
-    table_commit(t, 1, INFO TXN("app", "3") ADD_DAY("a", "\"2024-01-01\"") ADD_DAY("b", "null") REMOVE("z")
-                           "{\"cdc\":{\"path\":\"c\",\"partitionValues\":{},\"size\":1,\"dataChange\":false}}\n");
+    table_commit(t, 1,
+                 INFO TXN("app", "3") ADD_DAY("a", "\"2024-01-01\"") ADD_DAY("b", "null")
+                     REMOVE("z") "{\"cdc\":{\"path\":\"c\",\"partitionValues\":{},\"size\":1,"
+                                 "\"dataChange\":false}}\n");
     assert_ok(tg_delta_commit_read(&t->delta, t->path, 1, &day, 1, t->arena, &commit, &err), &err);
     assert_int_equal(commit->add_count, 2);
     assert_str(commit->adds[0].path, "a");
@@ -339,7 +382,8 @@ static void test_commit_read(void **state)
     assert_int_equal(commit->metadata->schema.count, 3);
     assert_non_null(commit->protocol);
     assert_str(commit->info, "");
-    assert_int_equal(tg_delta_commit_read(&t->delta, t->path, 2, NULL, 0, t->arena, &commit, &err), TG_NOT_FOUND);
+    assert_int_equal(tg_delta_commit_read(&t->delta, t->path, 2, NULL, 0, t->arena, &commit, &err),
+                     TG_NOT_FOUND);
     assert_error_class(&err, "DELTA_LOG_FILE_NOT_FOUND");
 }
 
@@ -358,7 +402,8 @@ static void test_digest(void **state)
 static void set_time(table *t, int64_t version, int64_t ms)
 {
     tg_str path = tg_delta_commit_path(tg_delta_log_folder(t->path, t->arena), version, t->arena);
-    struct timespec times[2] = {{.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}};
+    struct timespec times[2] = {{.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000},
+                                {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}};
     assert_int_equal(utimensat(AT_FDCWD, tg_str_cstr(t->arena, path), times, 0), 0);
 }
 
@@ -366,7 +411,8 @@ static void test_times(void **state)
 {
     static const struct {
         int64_t at_ms, version;
-    } cases[] = {{5000, 0}, {5500, 0}, {7000, 1}, {7001, 2}, {7002, 3}, {8999, 3}, {9000, 4}, {99999, 4}};
+    } cases[] = {{5000, 0}, {5500, 0}, {7000, 1}, {7001, 2},
+                 {7002, 3}, {8999, 3}, {9000, 4}, {99999, 4}};
     table *t = *state;
     tg_auto_error tg_error err = TG_ERROR_INIT;
     int64_t version;
@@ -395,15 +441,19 @@ static void test_long_log(void **state)
     table_commit(t, 0, head_plain);
     for (int i = 0; i < FILES; i++) {
         tg_buf_addf(&lines,
-                    "{\"add\":{\"path\":\"part-%06d.parquet\",\"partitionValues\":{},\"size\":1000,\"modificationTime\":1,"
-                    "\"dataChange\":true,\"stats\":\"{\\\"numRecords\\\":1000,\\\"minValues\\\":{\\\"id\\\":%d,\\\"name\\\":\\\"aaaaaaaa\\\"},"
-                    "\\\"maxValues\\\":{\\\"id\\\":%d,\\\"name\\\":\\\"zzzzzzzzzz\\\"},\\\"nullCount\\\":{\\\"id\\\":0,\\\"name\\\":0}}\"}}\n",
+                    "{\"add\":{\"path\":\"part-%06d.parquet\",\"partitionValues\":{},\"size\":1000,"
+                    "\"modificationTime\":1,"
+                    "\"dataChange\":true,\"stats\":\"{\\\"numRecords\\\":1000,\\\"minValues\\\":{"
+                    "\\\"id\\\":%d,\\\"name\\\":\\\"aaaaaaaa\\\"},"
+                    "\\\"maxValues\\\":{\\\"id\\\":%d,\\\"name\\\":\\\"zzzzzzzzzz\\\"},"
+                    "\\\"nullCount\\\":{\\\"id\\\":0,\\\"name\\\":0}}\"}}\n",
                     i, i * 1000, i * 1000 + 999);
     }
     table_commit(t, 1, tg_buf_cstr(&lines));
     int64_t start = t->delta.env->monotonic_ns(t->delta.env->self);
     const tg_delta_snapshot *snapshot = table_load(t, -1);
-    print_message("snapshot of %d files: %lld ms\n", FILES, (long long)(t->delta.env->monotonic_ns(t->delta.env->self) - start) / 1000000);
+    print_message("snapshot of %d files: %lld ms\n", FILES,
+                  (long long)(t->delta.env->monotonic_ns(t->delta.env->self) - start) / 1000000);
     assert_int_equal(snapshot->file_count, FILES);
     assert_str(snapshot->files[99999].path, "part-099999.parquet");
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bounds of files from statistics and partition values: exact where they are known, unknown where in doubt. */
+/*
+ * Bounds of files from statistics and partition values: exact where they are known, unknown where
+ * in doubt.
+ */
 #include "delta_test.h"
 
 static tg_arena *arena;
 
 static const tg_field fields[] = {
-    {.name = {"Id", 2}, .nullable = true},   {.name = {"price", 5}, .nullable = true}, {.name = {"ratio", 5}, .nullable = true},
-    {.name = {"at", 2}, .nullable = true},   {.name = {"day", 3}, .nullable = true},   {.name = {"name", 4}, .nullable = true},
+    {.name = {"Id", 2}, .nullable = true},    {.name = {"price", 5}, .nullable = true},
+    {.name = {"ratio", 5}, .nullable = true}, {.name = {"at", 2}, .nullable = true},
+    {.name = {"day", 3}, .nullable = true},   {.name = {"name", 4}, .nullable = true},
 };
 
 static tg_delta_snapshot snapshot_of(void)
@@ -19,32 +23,40 @@ static tg_delta_snapshot snapshot_of(void)
     columns[3].type = tg_type_of(TG_TYPE_TIMESTAMP);
     columns[4].type = tg_type_of(TG_TYPE_DATE);
     columns[5].type = tg_type_of(TG_TYPE_STRING);
-    return (tg_delta_snapshot){.metadata = {.schema = {columns, TG_COUNT(fields)}, .partition_columns = &partition, .partition_count = 1}};
+    return (tg_delta_snapshot){.metadata = {.schema = {columns, TG_COUNT(fields)},
+                                            .partition_columns = &partition,
+                                            .partition_count = 1}};
 }
 
-static tg_column_bounds bounds_of(const char *stats, const tg_delta_partition_value *day, const char *column)
+static tg_column_bounds bounds_of(const char *stats, const tg_delta_partition_value *day,
+                                  const char *column)
 {
     tg_delta_snapshot snapshot = snapshot_of();
     tg_delta_add file = {.stats = tg_str_from(stats), .partition_values = day};
     tg_str name = tg_str_from(column);
-    const tg_type *type = snapshot.metadata.schema.fields[tg_schema_find(snapshot.metadata.schema, name)].type;
+    const tg_type *type =
+        snapshot.metadata.schema.fields[tg_schema_find(snapshot.metadata.schema, name)].type;
     tg_column_bounds bounds;
     tg_delta_file_bounds(&snapshot, &file, tg_zone_utc(), &name, &type, 1, arena, &bounds);
     return bounds;
 }
 
-#define STATS(min, max, nulls) "{\"numRecords\":10,\"minValues\":{" min "},\"maxValues\":{" max "},\"nullCount\":{" nulls "}}"
+#define STATS(min, max, nulls)                                                                     \
+    "{\"numRecords\":10,\"minValues\":{" min "},\"maxValues\":{" max "},\"nullCount\":{" nulls "}" \
+    "}"
 
 static void test_numbers(void **state)
 {
     (void)state;
-    tg_column_bounds b = bounds_of(STATS("\"Id\":-5", "\"Id\":9223372036854775807", "\"Id\":2"), NULL, "id");
+    tg_column_bounds b =
+        bounds_of(STATS("\"Id\":-5", "\"Id\":9223372036854775807", "\"Id\":2"), NULL, "id");
     assert_true(b.has_min && b.has_max);
     assert_int_equal(b.min.as.i64, -5);
     assert_true(b.max.as.i64 == INT64_MAX); /* a double would round it */
     assert_int_equal(b.null_count, 2);
     assert_int_equal(b.record_count, 10);
-    b = bounds_of(STATS("\"price\":1.50", "\"price\":123456789012345678.99", "\"price\":0"), NULL, "price");
+    b = bounds_of(STATS("\"price\":1.50", "\"price\":123456789012345678.99", "\"price\":0"), NULL,
+                  "price");
     assert_true(b.has_min && b.min.as.decimal == 150);
     assert_true(b.has_max && b.max.as.decimal >= (tg_int128)INT64_C(1234567890123456789) * 10 + 9);
     /* A maximum of doubles may leave NaN out. */
@@ -55,7 +67,9 @@ static void test_numbers(void **state)
 static void test_times(void **state)
 {
     (void)state;
-    tg_column_bounds b = bounds_of(STATS("\"at\":\"1970-01-01T00:00:01.000Z\"", "\"at\":\"1970-01-01T00:00:02.000Z\"", "\"at\":0"), NULL, "at");
+    tg_column_bounds b = bounds_of(STATS("\"at\":\"1970-01-01T00:00:01.000Z\"",
+                                         "\"at\":\"1970-01-01T00:00:02.000Z\"", "\"at\":0"),
+                                   NULL, "at");
     assert_int_equal(b.min.as.i64, 1000000);
     assert_true(b.max.as.i64 >= 2000999); /* written maxima may be cut to milliseconds */
 }
@@ -81,8 +95,14 @@ static void test_partition(void **state)
 static void test_unknown(void **state)
 {
     static const char *const texts[] = {
-        "", "{", "[]", "{}", "{\"numRecords\":-1}", "{\"numRecords\":\"1\",\"minValues\":7,\"maxValues\":[],\"nullCount\":null}",
-        STATS("\"id\":1", "\"id\":1", "\"id\":1"), /* names are the table's: this is another column */
+        "",
+        "{",
+        "[]",
+        "{}",
+        "{\"numRecords\":-1}",
+        "{\"numRecords\":\"1\",\"minValues\":7,\"maxValues\":[],\"nullCount\":null}",
+        STATS("\"id\":1", "\"id\":1",
+              "\"id\":1"), /* names are the table's: this is another column */
         STATS("\"Id\":\"x\"", "\"Id\":{}", "\"Id\":1.5"),
     };
     (void)state;
@@ -91,7 +111,8 @@ static void test_unknown(void **state)
         assert_false(b.has_min || b.has_max || b.null_count >= 0);
     }
     /* Wide bounds: the count of NULLs is only sure when it is none or all. */
-    tg_column_bounds b = bounds_of("{\"numRecords\":9,\"nullCount\":{\"Id\":3},\"tightBounds\":false}", NULL, "id");
+    tg_column_bounds b =
+        bounds_of("{\"numRecords\":9,\"nullCount\":{\"Id\":3},\"tightBounds\":false}", NULL, "id");
     assert_int_equal(b.null_count, -1);
     b = bounds_of("{\"numRecords\":9,\"nullCount\":{\"Id\":9},\"tightBounds\":false}", NULL, "id");
     assert_int_equal(b.null_count, 9);
@@ -110,11 +131,18 @@ static void test_region(void **state)
     (void)state;
     tg_delta_snapshot snapshot = snapshot_of();
     tg_delta_partition_value day = {false, TG_S("1970-01-03")};
-    tg_delta_add file = {.stats = TG_S(STATS("\"Id\":3", "\"Id\":5", "\"Id\":0")), .partition_values = &day};
+    tg_delta_add file = {.stats = TG_S(STATS("\"Id\":3", "\"Id\":5", "\"Id\":0")),
+                         .partition_values = &day};
     tg_region region = tg_delta_file_region(&snapshot, &file, tg_zone_utc(), arena);
     const tg_type *type = tg_type_of(TG_TYPE_BIGINT);
-    tg_interval inside = {.has_low = true, .has_high = true, .low = tg_value_int(type, 5), .high = tg_value_int(type, 9)};
-    tg_interval outside = {.has_low = true, .has_high = true, .low = tg_value_int(type, 6), .high = tg_value_int(type, 9)};
+    tg_interval inside = {.has_low = true,
+                          .has_high = true,
+                          .low = tg_value_int(type, 5),
+                          .high = tg_value_int(type, 9)};
+    tg_interval outside = {.has_low = true,
+                           .has_high = true,
+                           .low = tg_value_int(type, 6),
+                           .high = tg_value_int(type, 9)};
     assert_true(tg_region_meets(region, tg_region_interval(arena, TG_S("id"), type, inside)));
     assert_false(tg_region_meets(region, tg_region_interval(arena, TG_S("id"), type, outside)));
 }
@@ -136,8 +164,9 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_times),   cmocka_unit_test(test_partition),
-        cmocka_unit_test(test_unknown), cmocka_unit_test(test_records), cmocka_unit_test(test_region),
+        cmocka_unit_test(test_numbers),   cmocka_unit_test(test_times),
+        cmocka_unit_test(test_partition), cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_records),   cmocka_unit_test(test_region),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commits: what is in the file, what is refused before, who wins, and what happens when the answer is unclear. */
+/*
+ * Commits: what is in the file, what is refused before, who wins, and what happens when the answer
+ * is unclear.
+ */
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,7 +54,8 @@ static int64_t append(table *t, const char *path, int64_t low, int64_t high)
     return version;
 }
 
-static void refuse(table *t, const tg_delta_snapshot *snapshot, tg_delta_change *change, tg_code code, const char *class_name)
+static void refuse(table *t, const tg_delta_snapshot *snapshot, tg_delta_change *change,
+                   tg_code code, const char *class_name)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
     int64_t version;
@@ -64,7 +68,7 @@ static void refuse(table *t, const tg_delta_snapshot *snapshot, tg_delta_change 
     assert_int_equal(before, after);
 }
 
-/* ---- content --------------------------------------------------------------------------------------------------------- */
+/* ---- content --------------------------------------------------------------------------------- */
 
 static void test_create(void **state)
 {
@@ -74,7 +78,8 @@ static void test_create(void **state)
     assert_true(tg_str_starts(text, TG_S("{\"commitInfo\":{\"timestamp\":")));
     assert_holds(text, "\"operation\":\"CREATE TABLE\"");
     assert_holds(text, "\"engineInfo\":\"tidegate/");
-    assert_holds(text, "\n{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n{\"metaData\":{\"id\":\"t1\"");
+    assert_holds(text, "\n{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n{"
+                       "\"metaData\":{\"id\":\"t1\"");
     assert_holds(text, "\"partitionColumns\":[],\"configuration\":{},\"createdTime\":1}}\n");
     assert_int_equal(tg_str_find(text, TG_S("readVersion"), 0), SIZE_MAX);
     assert_int_equal(table_load(t, -1)->metadata.schema.count, 3);
@@ -88,7 +93,8 @@ static void test_commit_text(void **state)
     tg_auto_error tg_error err = TG_ERROR_INIT;
     int64_t version;
     assert_int_equal(append(t, "a b#.parquet", 1, 9), 1);
-    assert_holds(log_text(t, "00000000000000000001.json"), "{\"add\":{\"path\":\"a%20b%23.parquet\",\"partitionValues\":{},\"size\":100,");
+    assert_holds(log_text(t, "00000000000000000001.json"),
+                 "{\"add\":{\"path\":\"a%20b%23.parquet\",\"partitionValues\":{},\"size\":100,");
     const tg_delta_snapshot *snapshot = table_load(t, -1);
     tg_delta_remove remove = table_remove_of(snapshot, "a b#.parquet");
     tg_delta_txn txn = {TG_S("app"), 42};
@@ -107,11 +113,15 @@ static void test_commit_text(void **state)
     };
     assert_ok(table_write(t, snapshot, &change, &version, &err), &err);
     tg_str text = log_text(t, "00000000000000000002.json");
-    assert_holds(text, "\"operationParameters\":{\"partitionBy\":\"[\\\"d\\\"]\"},\"readVersion\":1,");
+    assert_holds(text,
+                 "\"operationParameters\":{\"partitionBy\":\"[\\\"d\\\"]\"},\"readVersion\":1,");
     assert_holds(text, "\"isBlindAppend\":false,\"operationMetrics\":{\"numOutputRows\":\"7\"}");
-    assert_holds(text, "\"userMetadata\":\"{\\\"k\\\":\\\"v\\\"}\"}}\n{\"txn\":{\"appId\":\"app\",\"version\":42,");
+    assert_holds(text, "\"userMetadata\":\"{\\\"k\\\":\\\"v\\\"}\"}}\n{\"txn\":{\"appId\":\"app\","
+                       "\"version\":42,");
     assert_holds(text, "\n{\"remove\":{\"path\":\"a%20b%23.parquet\",\"deletionTimestamp\":");
-    assert_holds(text, "\"dataChange\":true,\"extendedFileMetadata\":true,\"partitionValues\":{},\"size\":100");
+    assert_holds(
+        text,
+        "\"dataChange\":true,\"extendedFileMetadata\":true,\"partitionValues\":{},\"size\":100");
     snapshot = table_load(t, -1);
     assert_int_equal(snapshot->file_count, 0);
     assert_int_equal(snapshot->txns[0].version, 42);
@@ -134,7 +144,7 @@ static void test_partitioned(void **state)
     assert_holds(text, "\"path\":\"b\",\"partitionValues\":{\"day\":null}");
 }
 
-/* ---- refused --------------------------------------------------------------------------------------------------------- */
+/* ---- refused --------------------------------------------------------------------------------- */
 
 static void test_invalid_changes(void **state)
 {
@@ -150,7 +160,8 @@ static void test_invalid_changes(void **state)
     adds[0].path = TG_S("x");
     adds[0].stats = TG_S("{\"minValues\":{}}");
     refuse(t, snapshot, &change, TG_INTERNAL, "INTERNAL_ERROR");
-    tg_delta_remove removes[] = {table_remove_of(snapshot, "live"), table_remove_of(snapshot, "live")};
+    tg_delta_remove removes[] = {table_remove_of(snapshot, "live"),
+                                 table_remove_of(snapshot, "live")};
     change = (tg_delta_change){.removes = removes, .remove_count = 2};
     refuse(t, snapshot, &change, TG_INTERNAL, "DELTA_DUPLICATE_ACTIONS_FOUND");
     removes[0].path = TG_S("nobody");
@@ -166,8 +177,11 @@ static void set_properties(table *t, int64_t version, const char *properties)
 {
     tg_str head = tg_str_from(head_plain);
     size_t at = tg_str_find(head, TG_S("{\"metaData\""), 0);
-    size_t map = tg_str_find(head, TG_S("\"configuration\":{"), at) + sizeof("\"configuration\":{") - 1;
-    table_commit(t, version, tg_arena_printf(t->arena, "%.*s%s%s", (int)(map - at), head.ptr + at, properties, head.ptr + map));
+    size_t map =
+        tg_str_find(head, TG_S("\"configuration\":{"), at) + sizeof("\"configuration\":{") - 1;
+    table_commit(t, version,
+                 tg_arena_printf(t->arena, "%.*s%s%s", (int)(map - at), head.ptr + at, properties,
+                                 head.ptr + map));
 }
 
 static void test_append_only(void **state)
@@ -211,8 +225,10 @@ static void test_features(void **state)
         refuse_write(t, in_use[i].feature);
     }
     table_commit(t, 1,
-                 "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"deletionVectors\"],"
-                 "\"writerFeatures\":[\"deletionVectors\",\"rowTracking\",\"appendOnly\",\"checkConstraints\"]}}\n");
+                 "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":["
+                 "\"deletionVectors\"],"
+                 "\"writerFeatures\":[\"deletionVectors\",\"rowTracking\",\"appendOnly\","
+                 "\"checkConstraints\"]}}\n");
     refuse_write(t, "not available yet: deletionVectors, rowTracking");
     table_commit(t, 1, "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":8}}\n");
     tg_delta_change change = {0};
@@ -220,20 +236,26 @@ static void test_features(void **state)
     /* Listed, not used: fine. */
     table_commit(t, 1, "{\"protocol\":{\"minReaderVersion\":2,\"minWriterVersion\":6}}\n");
     assert_int_equal(append(t, "x", 1, 2), 2);
-    static const char *const keys[] = {"delta.invariants", "delta.generationExpression", "delta.identity.start", "CURRENT_DEFAULT"};
-    static const char *const features[] = {": invariants", ": generatedColumns", ": identityColumns", ": allowColumnDefaults"};
+    static const char *const keys[] = {"delta.invariants", "delta.generationExpression",
+                                       "delta.identity.start", "CURRENT_DEFAULT"};
+    static const char *const features[] = {": invariants", ": generatedColumns",
+                                           ": identityColumns", ": allowColumnDefaults"};
     for (size_t i = 0; i < TG_COUNT(keys); i++) {
-        table_commit(t, 3,
-                     tg_arena_printf(t->arena,
-                                     "{\"metaData\":{\"id\":\"t1\",\"schemaString\":\"{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":[{"
-                                     "\\\"name\\\":\\\"id\\\",\\\"type\\\":\\\"long\\\",\\\"nullable\\\":true,\\\"metadata\\\":{"
-                                     "\\\"%s\\\":\\\"x\\\"}}]}\",\"partitionColumns\":[],\"configuration\":{}}}\n",
-                                     keys[i]));
+        table_commit(
+            t, 3,
+            tg_arena_printf(
+                t->arena,
+                "{\"metaData\":{\"id\":\"t1\",\"schemaString\":\"{\\\"type\\\":\\\"struct\\\","
+                "\\\"fields\\\":[{"
+                "\\\"name\\\":\\\"id\\\",\\\"type\\\":\\\"long\\\",\\\"nullable\\\":true,"
+                "\\\"metadata\\\":{"
+                "\\\"%s\\\":\\\"x\\\"}}]}\",\"partitionColumns\":[],\"configuration\":{}}}\n",
+                keys[i]));
         refuse_write(t, features[i]);
     }
 }
 
-/* ---- races ----------------------------------------------------------------------------------------------------------- */
+/* ---- races ----------------------------------------------------------------------------------- */
 
 static void test_appends_do_not_conflict(void **state)
 {
@@ -280,13 +302,17 @@ static void test_conflicts(void **state)
     high = table_remove_of(old, "high");
     refuse(t, old, &elsewhere, TG_CONFLICT, "DELTA_CONCURRENT_DELETE_DELETE");
 
-    /* Moving rows (dataChange false) is no conflict for readers, and is one for who removes the file. */
+    /*
+     * Moving rows (dataChange false) is no conflict for readers, and is one for who removes the
+     * file.
+     */
     old = table_load(t, -1);
     tg_delta_add moved = table_add(t, "moved", 1, 9, 10);
     moved.data_change = false;
     remove = table_remove_of(old, "low");
     remove.data_change = false;
-    tg_delta_change compaction = {.adds = &moved, .add_count = 1, .removes = &remove, .remove_count = 1};
+    tg_delta_change compaction = {
+        .adds = &moved, .add_count = 1, .removes = &remove, .remove_count = 1};
     assert_ok(table_write(t, old, &compaction, &version, &err), &err);
     tg_delta_change reads_low = {.adds = &add, .add_count = 1, .read_region = &low_ids};
     assert_ok(table_write(t, old, &reads_low, &version, &err), &err);
@@ -320,7 +346,8 @@ static void test_definition_conflicts(void **state)
     table_remove(t, "00000000000000000001.json");
     tg_auto_error tg_error err = TG_ERROR_INIT;
     int64_t version;
-    assert_int_not_equal(table_write(t, old, &change, &version, &err), TG_OK); /* the table went away */
+    assert_int_not_equal(table_write(t, old, &change, &version, &err),
+                         TG_OK); /* the table went away */
     table_commit(t, 7, head_plain);
     refuse(t, old, &change, TG_CONFLICT, "DELTA_CONCURRENT_WRITE"); /* the log was cleaned up */
 }
@@ -332,8 +359,10 @@ typedef struct hook {
     tg_delta_txn txn;
 } hook;
 
-static tg_code on_attempt(void *self, int64_t attempt_version, const tg_delta_commit *const *winners, size_t winner_count,
-                          tg_delta_change *change, tg_arena *arena, tg_conflict_verdict *out_verdict, tg_error *err)
+static tg_code on_attempt(void *self, int64_t attempt_version,
+                          const tg_delta_commit *const *winners, size_t winner_count,
+                          tg_delta_change *change, tg_arena *arena,
+                          tg_conflict_verdict *out_verdict, tg_error *err)
 {
     hook *h = self;
     (void)winners;
@@ -355,22 +384,33 @@ static void test_hook(void **state)
     const tg_delta_snapshot *old = table_load(t, -1);
     int64_t version = 0;
     hook h = {.verdict = TG_VERDICT_RETRY};
-    tg_delta_commit_options options = {.read_version = 0, .snapshot = old, .zone = tg_zone_utc(), .before_attempt = on_attempt, .self = &h};
+    tg_delta_commit_options options = {.read_version = 0,
+                                       .snapshot = old,
+                                       .zone = tg_zone_utc(),
+                                       .before_attempt = on_attempt,
+                                       .self = &h};
     tg_region all = tg_region_all();
     tg_delta_change change = {.operation = TG_S("WRITE"), .read_region = &all};
     append(t, "a", 1, 9);
     append(t, "b", 1, 9);
-    assert_ok(tg_delta_commit_change(&t->delta, t->path, &change, &options, t->arena, &version, NULL, &err), &err);
+    assert_ok(tg_delta_commit_change(&t->delta, t->path, &change, &options, t->arena, &version,
+                                     NULL, &err),
+              &err);
     assert_int_equal(version, 3);
     assert_int_equal(h.winners, 2);
-    assert_holds(log_text(t, "00000000000000000003.json"), "{\"txn\":{\"appId\":\"app\",\"version\":3,");
+    assert_holds(log_text(t, "00000000000000000003.json"),
+                 "{\"txn\":{\"appId\":\"app\",\"version\":3,");
     h.verdict = TG_VERDICT_RERUN;
-    assert_int_equal(tg_delta_commit_change(&t->delta, t->path, &change, &options, t->arena, &version, NULL, &err), TG_CONFLICT);
+    assert_int_equal(tg_delta_commit_change(&t->delta, t->path, &change, &options, t->arena,
+                                            &version, NULL, &err),
+                     TG_CONFLICT);
     assert_error_class(&err, "DELTA_CONCURRENT_WRITE");
     /* What the hook may not decide. */
     h.verdict = TG_VERDICT_RETRY;
     table_commit(t, 4, head_by_day);
-    assert_int_equal(tg_delta_commit_change(&t->delta, t->path, &change, &options, t->arena, &version, NULL, &err), TG_CONFLICT);
+    assert_int_equal(tg_delta_commit_change(&t->delta, t->path, &change, &options, t->arena,
+                                            &version, NULL, &err),
+                     TG_CONFLICT);
 }
 
 enum { WRITERS = 4, COMMITS_EACH = 15 };
@@ -411,17 +451,22 @@ static void test_processes(void **state)
     assert_int_equal(snapshot->file_count, WRITERS * COMMITS_EACH);
     for (int64_t v = 1; v <= snapshot->version; v++) {
         const tg_delta_commit *commit;
-        assert_ok(tg_delta_commit_read(&t->delta, t->path, v, NULL, 0, t->arena, &commit, NULL), NULL);
+        assert_ok(tg_delta_commit_read(&t->delta, t->path, v, NULL, 0, t->arena, &commit, NULL),
+                  NULL);
         assert_int_equal(commit->add_count, 1);
     }
 }
 
-/* ---- unclear answers --------------------------------------------------------------------------------------------------- */
+/* ---- unclear answers ------------------------------------------------------------------------- */
 
 typedef struct faulty_fs {
     tg_fs fs;
     const tg_fs *real;
-    int mode; /* 1: writes, then reports an error; 2: writes, then says that it exists; 3: error, nothing written */
+    /*
+     * 1: writes, then reports an error; 2: writes, then says that it exists; 3: error, nothing
+     * written
+     */
+    int mode;
 } faulty_fs;
 
 static tg_code faulty_write_new(void *self, tg_str path, tg_str bytes, tg_error *err)
@@ -459,7 +504,7 @@ static void test_unclear_answers(void **state)
     assert_int_equal(table_load(t, -1)->file_count, 2);
 }
 
-/* ---- checkpoints ------------------------------------------------------------------------------------------------------- */
+/* ---- checkpoints ----------------------------------------------------------------------------- */
 
 static void test_checkpoint(void **state)
 {
@@ -511,14 +556,19 @@ static void test_checkpoint_fails(void **state)
     set_properties(t, 1, "\"delta.checkpointInterval\":\"1\"");
     t->parquet_fails = true;
     const tg_delta_snapshot *snapshot = table_load(t, -1);
-    tg_delta_commit_options options = {.read_version = 1, .snapshot = snapshot, .zone = tg_zone_utc()};
+    tg_delta_commit_options options = {
+        .read_version = 1, .snapshot = snapshot, .zone = tg_zone_utc()};
     tg_delta_change change = {.operation = TG_S("WRITE")};
-    assert_ok(tg_delta_commit_change(&t->delta, t->path, &change, &options, t->arena, &version, &warning, &err), &err);
+    assert_ok(tg_delta_commit_change(&t->delta, t->path, &change, &options, t->arena, &version,
+                                     &warning, &err),
+              &err);
     assert_int_equal(version, 2);
     assert_error_class(&warning, "TIDEGATE_IO");
     tg_fs_entry *entries;
     size_t count;
-    assert_ok(tg_fs_list(t->delta.fs, tg_delta_log_folder(t->path, t->arena), false, t->arena, &entries, &count, NULL), NULL);
+    assert_ok(tg_fs_list(t->delta.fs, tg_delta_log_folder(t->path, t->arena), false, t->arena,
+                         &entries, &count, NULL),
+              NULL);
     assert_int_equal(count, 3); /* nothing is left lying about */
 }
 
@@ -529,7 +579,9 @@ static void test_sync_files(void **state)
     tg_str folder = tg_path_join(t->arena, t->path, TG_S("x/y"));
     tg_str paths[] = {TG_S("x/y/f"), TG_S("nobody")};
     assert_ok(tg_fs_make_folders(t->delta.fs, folder, &err), &err);
-    assert_ok(tg_fs_write_replace(t->delta.fs, tg_path_join(t->arena, t->path, paths[0]), TG_S("1"), &err), &err);
+    assert_ok(tg_fs_write_replace(t->delta.fs, tg_path_join(t->arena, t->path, paths[0]), TG_S("1"),
+                                  &err),
+              &err);
     assert_ok(tg_delta_sync_files(&t->delta, t->path, paths, 1, &err), &err);
     assert_int_equal(tg_delta_sync_files(&t->delta, t->path, paths, 2, &err), TG_NOT_FOUND);
 }
