@@ -79,9 +79,15 @@ static tg_code load_state(tg_update *u, tg_flow_run *run, tg_error *err)
     tg_str app_id = tg_flow_app_id(u->arena, input->target.table_id, run->flow->full_name);
     TG_TRY(engine->table_state(engine->self, input->target_path, app_id, input->target.version,
                                u->arena, &input->state, err));
+    if (!input->state.has_txn || input->state.state.len == 0) {
+        return TG_OK; /* planned as a whole: what happened since does not matter */
+    }
+    /* -1 is a version too: the state of the commit that made the table was built on nothing. */
     int64_t from = tg_plan_read_version(&input->state, u->arena);
-    if (!input->state.has_txn || from < 0 || from >= input->target.version) {
-        return TG_OK;
+    bool is_only_own = from + 1 == input->state.state_version &&
+                       input->state.state_version == input->target.version;
+    if (from >= input->target.version || is_only_own) {
+        return TG_OK; /* the usual case after a refresh: there is no other commit to look at */
     }
     tg_commit_fact *commits;
     TG_TRY(engine->commits_since(engine->self, input->target_path, from, input->target.version,
@@ -226,6 +232,15 @@ static bool has_failed_input(const tg_update *u, const tg_flow *flow)
     return false;
 }
 
+/* An error that knows no better place stands at the name of what is defined. */
+static void locate_at_definition(const tg_flow *flow, tg_error *err)
+{
+    if (!err->has_span && err->place.line == 0) {
+        (void)tg_error_span(err, flow->stmt->name.span.offset, flow->stmt->name.span.len);
+    }
+    tg_error_locate(err, flow->file->shown_name, flow->file->text);
+}
+
 void tg_flow_analyse(tg_update *u, tg_flow_run *run)
 {
     if (has_failed_input(u, run->flow)) {
@@ -238,7 +253,7 @@ void tg_flow_analyse(tg_update *u, tg_flow_run *run)
     }
     run->result->status = TG_FLOW_FAILED;
     (void)tg_error_context(&err, "while analysing flow %.*s", TG_SARG(run->flow->event_name));
-    tg_error_locate(&err, run->flow->file->shown_name, run->flow->file->text);
+    locate_at_definition(run->flow, &err);
     tg_update_event_flow(u, run, TG_FLOW_FAILED, &err);
     tg_update_fail(u, run->flow->file, &err);
 }
@@ -265,6 +280,22 @@ static void pause_before_retry(const tg_update *u, int attempt)
     (void)nanosleep(&pause, NULL);
 }
 
+static void keep_plan(tg_update *u, tg_flow_run *run)
+{
+    tg_flow_result *result = run->result;
+    result->technique = run->plan.technique;
+    result->issues = run->plan.issues;
+    result->issue_count = run->plan.issue_count;
+    result->pieces = run->plan.pieces;
+    result->piece_count = run->plan.piece_count;
+    result->window = run->plan.window;
+    if (u->options->explain && run->plan.program) {
+        tg_auto_buf tg_buf text = TG_BUF_INIT;
+        tg_program_print(run->plan.program, u->arena, &text);
+        result->program = tg_buf_take(&text, u->arena);
+    }
+}
+
 /* Plans for what the table is now. Sources stay pinned. */
 static tg_code plan_again(tg_update *u, tg_flow_run *run, tg_error *err)
 {
@@ -273,7 +304,14 @@ static tg_code plan_again(tg_update *u, tg_flow_run *run, tg_error *err)
                                err));
     TG_TRY(check_owner(u, run, err));
     TG_TRY(load_state(u, run, err));
-    return plan(u, run, /* try_quick: */ true, err);
+    TG_TRY(plan(u, run, /* try_quick: */ true, err));
+    keep_plan(u, run);
+    tg_update_event_planning(u, run);
+    if (!run->plan.program) {
+        /* Somebody else did the same work: readers see the version that was found to be right. */
+        tg_update_target_changed(run->target, run->target->facts.version);
+    }
+    return TG_OK;
 }
 
 static void keep_counts(tg_flow_result *result, const tg_run_result *run)
@@ -312,23 +350,7 @@ static tg_code run_program(tg_update *u, tg_flow_run *run, tg_error *err)
     return TG_OK;
 }
 
-static void keep_plan(tg_update *u, tg_flow_run *run)
-{
-    tg_flow_result *result = run->result;
-    result->technique = run->plan.technique;
-    result->issues = run->plan.issues;
-    result->issue_count = run->plan.issue_count;
-    result->pieces = run->plan.pieces;
-    result->piece_count = run->plan.piece_count;
-    result->window = run->plan.window;
-    if (u->options->explain && run->plan.program) {
-        tg_auto_buf tg_buf text = TG_BUF_INIT;
-        tg_program_print(run->plan.program, u->arena, &text);
-        result->program = tg_buf_take(&text, u->arena);
-    }
-}
-
-/* Also in the analysis' own words: a plan made before an upstream flow committed is thrown away. */
+/* A plan made before an upstream flow committed is thrown away. */
 static tg_code plan_in_turn(tg_update *u, tg_flow_run *run, tg_error *err)
 {
     bool is_stale = false;
@@ -355,7 +377,6 @@ static tg_code refresh(tg_update *u, tg_flow_run *run, tg_error *err)
     tg_update_event_flow(u, run, TG_FLOW_RUNNING, NULL);
     tg_update_flush(u);
     TG_TRY(run_program(u, run, err));
-    keep_plan(u, run);
     if (run->result->committed_version >= 0) {
         tg_update_target_changed(run->target, run->result->committed_version);
     }

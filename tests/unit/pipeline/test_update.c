@@ -53,7 +53,9 @@ static void add_table(fixture *f, const char *name, const tg_property *propertie
                                   .property_count = property_count};
     tg_str path = table_path(f, name);
     tg_auto_error tg_error err = TG_ERROR_INIT;
-    assert_ok(tg_fs_make_folders(tg_fs_local(), tg_path_join(f->arena, path, TG_S("_delta_log")), &err), &err);
+    assert_ok(
+        tg_fs_make_folders(tg_fs_local(), tg_path_join(f->arena, path, TG_S("_delta_log")), &err),
+        &err);
     tg_fake_add_table(f->engine, path, &facts);
 }
 
@@ -190,6 +192,20 @@ static void test_first_run_then_nothing(void **state)
     run_all(f);
     check(f, "daily", TG_FLOW_COMPLETED, "COMPLETE_REPLACE_WHERE", 1);
     assert_string_equal(result_of(f, "daily")->issues[0].issue_type, "DATA_HAS_CHANGED");
+}
+
+static void test_foreign_change_in_the_window(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", daily);
+    run_all(f);
+    change_table(f, "daily");
+    run_all(f);
+    check(f, "daily", TG_FLOW_COMPLETED, "COMPLETE_REPLACE_WHERE", 2);
+    assert_string_equal(result_of(f, "daily")->issues[0].issue_type,
+                        "EXTERNAL_CHANGE_IN_REPLACE_WINDOW");
+    run_all(f);
+    check(f, "daily", TG_FLOW_COMPLETED, "NO_OP", -1);
 }
 
 static void test_messages(void **state)
@@ -453,6 +469,44 @@ static void test_race_that_does_not_matter(void **state)
     check(f, "daily", TG_FLOW_COMPLETED, "NO_OP", -1);
 }
 
+/* The state that the flow's newest commit carries, as if it had been made from read_version. */
+static tg_commit_fact same_flow_commit(fixture *f, const char *name, int64_t read_version)
+{
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    tg_table_facts facts;
+    tg_state_facts found;
+    tg_flow_state state;
+    tg_str path = table_path(f, name);
+    assert_ok(f->engine->table_facts(f->engine->self, path, f->arena, &facts, &err), &err);
+    tg_str flow_name = tg_str_printf(f->arena, "main.default.%s", name);
+    tg_str app_id = tg_flow_app_id(f->arena, facts.table_id, flow_name);
+    assert_ok(f->engine->table_state(f->engine->self, path, app_id, facts.version, f->arena, &found,
+                                     &err),
+              &err);
+    assert_true(tg_flow_state_from_json(found.state, f->arena, &state));
+    state.read_version = read_version;
+    return (tg_commit_fact){.changes_data = true,
+                            .app_id = app_id,
+                            .state = tg_flow_state_to_json(&state, f->arena),
+                            .hull = tg_region_all()};
+}
+
+static void test_overtaken_by_the_same_work(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", tg_arena_printf(f->arena, "%s%s", daily, total));
+    run_all(f);
+    const tg_commit_fact winner = same_flow_commit(f, "daily", 1);
+    change_table(f, "daily"); /* version 1: somebody's DML in the window */
+    tg_fake_lose_next_race(f->engine, &winner, 1);
+    run_all(f);
+    check(f, "daily", TG_FLOW_COMPLETED, "NO_OP", -1);
+    check(f, "total", TG_FLOW_COMPLETED, "COMPLETE_RECOMPUTE", 1);
+    const tg_program *program =
+        tg_fake_run_at(f->engine, tg_fake_run_count(f->engine) - 1)->program;
+    assert_int_equal(program->steps[0].pin->version, 2);
+}
+
 static void test_cancelled(void **state)
 {
     fixture *f = *state;
@@ -504,6 +558,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         UPDATE_TEST(test_first_run_then_nothing),
+        UPDATE_TEST(test_foreign_change_in_the_window),
         UPDATE_TEST(test_messages),
         UPDATE_TEST(test_readers_see_the_commit),
         UPDATE_TEST(test_views_are_expanded),
@@ -519,6 +574,7 @@ int main(void)
         UPDATE_TEST(test_damaged_identity),
         UPDATE_TEST(test_lost_race),
         UPDATE_TEST(test_race_that_does_not_matter),
+        UPDATE_TEST(test_overtaken_by_the_same_work),
         UPDATE_TEST(test_cancelled),
         UPDATE_TEST(test_dry_run),
         UPDATE_TEST(test_summary),
