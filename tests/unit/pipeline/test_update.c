@@ -415,6 +415,20 @@ static void test_kind_change(void **state)
     check_error(f, "TIDEGATE_DATASET_KIND_CHANGED", NULL);
 }
 
+static void test_declared_columns(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", "CREATE MATERIALIZED VIEW t (a INT) AS SELECT a FROM src;\n");
+    run_all(f);
+    run_all(f);
+    check(f, "t", TG_FLOW_COMPLETED, "NO_OP", -1);
+    write_file(f, "src/a.sql", "\nCREATE MATERIALIZED VIEW t (a STRING) AS SELECT a FROM src;\n");
+    run_with(f, (tg_update_options){0});
+    check_error(f, "DELTA_FAILED_TO_MERGE_FIELDS", NULL);
+    assert_int_equal(f->diags.items[0].place.line, 2); /* at the name: the planner knows no place */
+    assert_int_equal(f->diags.items[0].place.column, 26);
+}
+
 static void test_bad_clock(void **state)
 {
     fixture *f = *state;
@@ -570,6 +584,7 @@ int main(void)
         UPDATE_TEST(test_predicate_errors),
         UPDATE_TEST(test_owner),
         UPDATE_TEST(test_kind_change),
+        UPDATE_TEST(test_declared_columns),
         UPDATE_TEST(test_bad_clock),
         UPDATE_TEST(test_damaged_identity),
         UPDATE_TEST(test_lost_race),
