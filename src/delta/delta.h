@@ -175,7 +175,8 @@ TG_CHECKED tg_code tg_delta_version_at(const tg_delta *delta, tg_str table_path,
 
 /*
  * Statistics of a file for the given column (top level): bounds typed by the column; what is absent
- * or unusable is unknown.
+ * or unusable is unknown. A maximum of floating numbers may leave NaN out, as many writers do;
+ * tg_region_of_bounds knows.
  */
 void tg_delta_file_bounds(const tg_delta_snapshot *snapshot, const tg_delta_add *file,
                           const tg_zone *zone, const tg_str *columns, const tg_type *const *types,

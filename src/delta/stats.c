@@ -77,13 +77,7 @@ static tg_column_bounds column_stats(const file_stats *stats, tg_str column, con
         bounds.null_count = -1;
     }
     bounds.has_min = read_bound(member(stats->min, column), type, false, arena, &bounds.min);
-    /*
-     * NaN is above all numbers, and not every writer counts it in: the maximum of a float column
-     * proves nothing.
-     */
-    bool is_float = type->kind == TG_TYPE_FLOAT || type->kind == TG_TYPE_DOUBLE;
-    bounds.has_max =
-        !is_float && read_bound(member(stats->max, column), type, true, arena, &bounds.max);
+    bounds.has_max = read_bound(member(stats->max, column), type, true, arena, &bounds.max);
     return bounds;
 }
 
