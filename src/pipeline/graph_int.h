@@ -52,6 +52,12 @@ bool tg_graph_check_flow_kind(tg_graph_builder *b, const tg_source_file *file, c
 /* Wanted properties: the definition's, checked, and ours. */
 void tg_graph_read_properties(tg_graph_builder *b, tg_dataset *dataset);
 
+/* Key in tg_graph.inputs_by_name: the address of the parsed parts, unique to a place in a file. */
+static inline tg_str tg_graph_input_key(const tg_name *name)
+{
+    return (tg_str){(const char *)&name->parts, sizeof(void *)};
+}
+
 /* Connects flows with targets and inputs, orders them, and checks the rules of a graph. */
 void tg_graph_link(tg_graph_builder *b);
 

@@ -129,15 +129,11 @@ static void run_flows(tg_update *u)
     }
 }
 
-/* What a dry run found out: techniques as far as they can be told before anything has run. */
+/* What a dry run found out: windows. No flow has run, so that none is told to be completed. */
 static void keep_analysis(tg_update *u)
 {
     for (size_t i = 0; i < u->graph->flow_count; i++) {
-        tg_flow_run *run = &u->runs[i];
-        if (run->is_selected) {
-            run->result->window = run->plan.window;
-            tg_update_event_flow(u, run, TG_FLOW_COMPLETED, NULL);
-        }
+        u->flow_results[i].window = u->runs[i].plan.window;
     }
 }
 
