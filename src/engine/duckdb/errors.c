@@ -85,33 +85,60 @@ static tg_str word_after(tg_str body, const char *words)
     return tg_str_sub(body, start, end);
 }
 
-static tg_code conversion_error(tg_str body, tg_error *err)
+static tg_code value_out_of_range(tg_str value, tg_str to, tg_error *err)
 {
-    if (has(body, "out of range for the destination type")) {
-        tg_str value = word_after(body, "with value "),
-               to = type_name(word_after(body, "destination type "));
-        return TG_ERR(err, CAST_OVERFLOW,
-                      "the value %.*s cannot be cast to %.*s: it is out of range", TG_SARG(value),
-                      TG_SARG(to));
-    }
-    if (has(body, "Could not cast value") && has(body, "DECIMAL")) {
-        tg_str value = word_after(body, "Could not cast value "), to = word_after(body, " to ");
-        return TG_ERR(err, NUMERIC_VALUE_OUT_OF_RANGE,
-                      "the value %.*s cannot be represented as %.*s", TG_SARG(value), TG_SARG(to));
-    }
+    return TG_ERR(err, CAST_OVERFLOW, "the value %.*s cannot be cast to %.*s: it is out of range",
+                  TG_SARG(value), TG_SARG(to));
+}
+
+static tg_code too_many_digits(tg_str value, tg_str to, tg_error *err)
+{
+    return TG_ERR(err, NUMERIC_VALUE_OUT_OF_RANGE, "the value %.*s cannot be represented as %.*s",
+                  TG_SARG(value), TG_SARG(to));
+}
+
+/* "Could not convert string 'x to y' to INT32": the value may hold anything. */
+static bool malformed_string(tg_str body, tg_error *err, tg_code *out_code)
+{
     static const char prefix[] = "Could not convert string ";
     size_t last_to = SIZE_MAX;
     for (size_t at = tg_str_find(body, TG_S(" to "), 0); at != SIZE_MAX;
          at = tg_str_find(body, TG_S(" to "), at + 1)) {
         last_to = at;
     }
-    if (tg_str_starts(body, tg_str_from(prefix)) && last_to != SIZE_MAX) {
-        tg_str value = tg_str_sub(body, sizeof prefix - 1, last_to);
-        tg_str to = type_name(word_after(tg_str_sub(body, last_to, body.len), " to "));
-        return TG_ERR(
-            err, CAST_INVALID_INPUT,
-            "the value %.*s of the type STRING cannot be cast to %.*s because it is malformed",
-            TG_SARG(value), TG_SARG(to));
+    if (!tg_str_starts(body, tg_str_from(prefix)) || last_to == SIZE_MAX) {
+        return false;
+    }
+    tg_str value = tg_str_sub(body, sizeof prefix - 1, last_to);
+    tg_str to = type_name(word_after(tg_str_sub(body, last_to, body.len), " to "));
+    *out_code = TG_ERR(err, CAST_INVALID_INPUT,
+                       "the value %.*s of the type STRING cannot be cast to %.*s because it is "
+                       "malformed",
+                       TG_SARG(value), TG_SARG(to));
+    return true;
+}
+
+static tg_code conversion_error(tg_str body, tg_error *err)
+{
+    if (has(body, "out of range for the destination type")) {
+        return value_out_of_range(word_after(body, "with value "),
+                                  type_name(word_after(body, "destination type ")), err);
+    }
+    if (has(body, "Failed to cast decimal value ")) {
+        return value_out_of_range(word_after(body, "decimal value "),
+                                  type_name(word_after(body, "to type ")), err);
+    }
+    if (has(body, "Could not cast value ") && has(body, " to DECIMAL")) {
+        return too_many_digits(word_after(body, "Could not cast value "), word_after(body, " to "),
+                               err);
+    }
+    if (has(body, "Casting value ") && has(body, "to type DECIMAL")) {
+        return too_many_digits(word_after(body, "Casting value "), word_after(body, "to type "),
+                               err);
+    }
+    tg_code code;
+    if (malformed_string(body, err, &code)) {
+        return code;
     }
     if (has(body, "verflow")) {
         (void)TG_ERR(err, ARITHMETIC_OVERFLOW, "a number is too large for its type");
@@ -119,6 +146,20 @@ static tg_code conversion_error(tg_str body, tg_error *err)
         (void)TG_ERR(err, CAST_INVALID_INPUT, "a value cannot be cast to the type asked for");
     }
     return tg_error_detail(err, "%.*s", TG_SARG(body));
+}
+
+/* Spark has a class of its own for the two small types. */
+static tg_code out_of_range(tg_str body, tg_error *err)
+{
+    if (has(body, " of INT8 ") || has(body, " of INT16 ")) {
+        (void)TG_ERR(err, BINARY_ARITHMETIC_OVERFLOW,
+                     "the result of a calculation does not fit its type");
+    } else {
+        (void)TG_ERR(err, ARITHMETIC_OVERFLOW, "the result of a calculation does not fit its type");
+    }
+    (void)tg_error_detail(err, "%.*s", TG_SARG(body));
+    return tg_error_hint(
+        err, "Cast the operands to a larger type, or use a try_ function to get NULL instead.");
 }
 
 static tg_code out_of_memory(tg_str body, tg_error *err)
@@ -171,10 +212,7 @@ tg_code tg_duckdb_error(tg_error *err, const char *message)
         return conversion_error(body, err);
     }
     if (tg_str_starts(text, TG_S("Out of Range Error"))) {
-        (void)TG_ERR(err, ARITHMETIC_OVERFLOW, "the result of a calculation does not fit its type");
-        (void)tg_error_detail(err, "%.*s", TG_SARG(body));
-        return tg_error_hint(
-            err, "Cast the operands to a larger type, or use a try_ function to get NULL instead.");
+        return out_of_range(body, err);
     }
     if (tg_str_starts(text, TG_S("Out of Memory Error"))) {
         return out_of_memory(body, err);
