@@ -3,12 +3,13 @@
  * @file
  * libtidegate: declarative pipelines on Delta tables, embedded.
  *
- * Objects are opaque. A function that can fail returns a tg_status and, when err is not NULL, stores an error there that
- * the caller releases with tg_failure_free; on success *err is left alone. Texts are UTF-8 and end in NUL. Texts that a
- * function returns belong to the object they come from, unless the function says otherwise.
+ * Objects are opaque. A function that can fail returns a tg_status and, when err is not NULL,
+ * stores an error there that the caller releases with tg_failure_free; on success *err is left
+ * alone. Texts are UTF-8 and end in NUL. Texts that a function returns belong to the object they
+ * come from, unless the function says otherwise.
  *
- * Threads: one session is used by one thread at a time; different sessions may be used at the same time.
- * tg_session_cancel may be called from any thread.
+ * Threads: one session is used by one thread at a time; different sessions may be used at the same
+ * time. tg_session_cancel may be called from any thread.
  */
 #ifndef TIDEGATE_TIDEGATE_H
 #define TIDEGATE_TIDEGATE_H
@@ -40,7 +41,8 @@ const char *tg_failure_class(const tg_failure *failure);
 const char *tg_failure_sqlstate(const tg_failure *failure);
 /** One line, without place and hint. @since 0.1.0 */
 const char *tg_failure_message(const tg_failure *failure);
-/** All of it for people: place with caret, detail, hint; several lines, several errors. @since 0.1.0 */
+/** All of it for people: place with caret, detail, hint; several lines, several errors. @since
+ * 0.1.0 */
 const char *tg_failure_text(const tg_failure *failure);
 /** Takes NULL. @since 0.1.0 */
 void tg_failure_free(tg_failure *failure);
@@ -53,13 +55,15 @@ typedef struct tg_session_options {
     size_t struct_size;
     const char *spec;      /**< a spark-pipeline.yml; its warehouse and names are used */
     const char *warehouse; /**< without a spec: the folder of the tables; default "./warehouse" */
-    const char *now;       /**< the clock of every statement and update: "2024-03-01T12:00:00Z"; default: the time of each */
-    const char *timezone;  /**< session time zone; default: the spec's, else UTC */
+    const char *now; /**< the clock of every statement and update: "2024-03-01T12:00:00Z"; default:
+                        the time of each */
+    const char *timezone; /**< session time zone; default: the spec's, else UTC */
 } tg_session_options;
 
 typedef struct tg_session tg_session;
 /** @since 0.1.0 */
-tg_status tg_session_open(const tg_session_options *options, tg_session **out_session, tg_failure **err);
+tg_status tg_session_open(const tg_session_options *options, tg_session **out_session,
+                          tg_failure **err);
 /** Takes NULL. @since 0.1.0 */
 void tg_session_close(tg_session *session);
 /** Makes the running call end with TG_STATUS_CANCELLED. @since 0.1.0 */
@@ -68,7 +72,8 @@ void tg_session_cancel(tg_session *session);
 /** The rows of one statement. @since 0.1.0 */
 typedef struct tg_rows tg_rows;
 /** Runs one SQL statement. @since 0.1.0 */
-tg_status tg_session_execute(tg_session *session, const char *sql, tg_rows **out_rows, tg_failure **err);
+tg_status tg_session_execute(tg_session *session, const char *sql, tg_rows **out_rows,
+                             tg_failure **err);
 /** Number of columns; 0 for statements that give no rows. @since 0.1.0 */
 size_t tg_rows_column_count(const tg_rows *rows);
 /** @since 0.1.0 */
@@ -76,8 +81,9 @@ const char *tg_rows_column_name(const tg_rows *rows, size_t column);
 /** Spark's type text: "decimal(10,2)". @since 0.1.0 */
 const char *tg_rows_column_type(const tg_rows *rows, size_t column);
 /**
- * The next row as a JSON array (numbers, strings, null; decimals, doubles, dates and timestamps as strings), or NULL at the
- * end: then *out_status says whether all rows came. The text is valid until the next call. @since 0.1.0
+ * The next row as a JSON array (numbers, strings, null; decimals, doubles, dates and timestamps as
+ * strings), or NULL at the end: then *out_status says whether all rows came. The text is valid
+ * until the next call. @since 0.1.0
  */
 const char *tg_rows_next_json(tg_rows *rows, tg_status *out_status, tg_failure **err);
 /** Takes NULL. Close it before its session. @since 0.1.0 */
@@ -95,10 +101,12 @@ typedef struct tg_update_request {
     void *context;
 } tg_update_request;
 /**
- * Runs one update of the session's pipeline (the session needs a spec). out_summary gets the JSON summary, which belongs to
- * the session; it is NULL only when the update did not begin. @since 0.1.0
+ * Runs one update of the session's pipeline (the session needs a spec). out_summary gets the JSON
+ * summary, which belongs to the session; it is NULL only when the update did not begin. @since
+ * 0.1.0
  */
-tg_status tg_session_update(tg_session *session, const tg_update_request *request, const char **out_summary, tg_failure **err);
+tg_status tg_session_update(tg_session *session, const tg_update_request *request,
+                            const char **out_summary, tg_failure **err);
 
 #ifdef __cplusplus
 }

@@ -2,9 +2,10 @@
 /*
  * The front door for everything that speaks to users: sessions, statements, results, updates.
  *
- * The command line uses this header; include/tidegate/ offers a smaller, stable part of it to other programs (public.c).
- * Ownership: a session owns its engine and arenas; a result lives until tg_result_close and not longer than its session.
- * Threads: one session is used by one thread at a time; tg_api_cancel from anywhere.
+ * The command line uses this header; include/tidegate/ offers a smaller, stable part of it to other
+ * programs (public.c). Ownership: a session owns its engine and arenas; a result lives until
+ * tg_result_close and not longer than its session. Threads: one session is used by one thread at a
+ * time; tg_api_cancel from anywhere.
  */
 #ifndef TG_API_API_H
 #define TG_API_API_H
@@ -35,7 +36,7 @@ void tg_api_cancel(tg_api *api);
 const tg_spec *tg_api_spec(const tg_api *api);
 const tg_zone *tg_api_zone(const tg_api *api);
 
-/* ---- statements ------------------------------------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
 /* Rows, from an engine or made here. */
 typedef struct tg_result {
@@ -44,38 +45,43 @@ typedef struct tg_result {
     tg_schema schema;               /* count 0: the statement gives no rows */
     struct ArrowArrayStream stream; /* release NULL: the rows are in values */
     struct ArrowSchema arrow_schema;
-    const tg_value *values;         /* row by row */
+    const tg_value *values; /* row by row */
     size_t row_count, next_row;
-    int64_t affected_rows;          /* DML: rows inserted or deleted; -1: not counted */
-    const char *message;            /* what was done, for people: "created main.default.t"; NULL: nothing to say */
+    int64_t affected_rows; /* DML: rows inserted or deleted; -1: not counted */
+    const char
+        *message; /* what was done, for people: "created main.default.t"; NULL: nothing to say */
     /* the batch being read */
     struct ArrowArray batch;
     int64_t batch_row;
 } tg_result;
 
 /*
- * Runs one statement. text is the statement alone (from tg_sql_split); file and source (the whole text that holds it, at
- * offset) locate its errors. Temporary views, USE and SET last as long as the session.
+ * Runs one statement. text is the statement alone (from tg_sql_split); file and source (the whole
+ * text that holds it, at offset) locate its errors. Temporary views, USE and SET last as long as
+ * the session.
  */
-TG_CHECKED tg_code tg_api_execute(tg_api *api, tg_str text, const char *file, tg_str source, size_t offset, tg_result **out_result,
-                                  tg_error *err);
+TG_CHECKED tg_code tg_api_execute(tg_api *api, tg_str text, const char *file, tg_str source,
+                                  size_t offset, tg_result **out_result, tg_error *err);
 /* Moves to the next row; *out_has_row false at the end. */
 TG_CHECKED tg_code tg_result_next(tg_result *result, bool *out_has_row, tg_error *err);
-/* The current row's cell, as JSON in the encoding of --format rows (decimals, doubles, dates as strings ...). */
+/* The current row's cell, as JSON in the encoding of --format rows (decimals, doubles, dates as
+ * strings ...). */
 void tg_result_cell_json(tg_result *result, size_t column, tg_buf *out);
 /* As text for people and CSV; false: NULL, and nothing is appended. */
 bool tg_result_cell_text(tg_result *result, size_t column, tg_buf *out);
 /* Takes NULL. */
 void tg_result_close(tg_result *result);
 
-/* ---- updates ---------------------------------------------------------------------------------------------------------- */
+/* ---- updates --------------------------------------------------------------------------------- */
 
 /*
- * Runs (or dry-runs) the session's pipeline. Results live as long as the session. status: how the process should exit
- * (TG_STATUS_* of include/tidegate/tidegate.h).
+ * Runs (or dry-runs) the session's pipeline. Results live as long as the session. status: how the
+ * process should exit (TG_STATUS_* of include/tidegate/tidegate.h).
  */
-int tg_api_update(tg_api *api, const tg_update_options *options, tg_update_result *out_result, tg_diags *diags);
-/* Exit status for an error: 4 for guards, 130 for cancelled, validation (3) when nothing was touched, else 1. */
+int tg_api_update(tg_api *api, const tg_update_options *options, tg_update_result *out_result,
+                  tg_diags *diags);
+/* Exit status for an error: 4 for guards, 130 for cancelled, validation (3) when nothing was
+ * touched, else 1. */
 int tg_api_status(tg_code code, bool nothing_touched);
 
 #endif

@@ -16,34 +16,36 @@ struct tg_api {
     tg_arena *arena;
     const tg_fs *fs;
     const tg_env *env;
-    tg_env own_env;          /* env with a cancel flag of this session */
+    tg_env own_env; /* env with a cancel flag of this session */
     volatile sig_atomic_t cancelled;
     tg_engine *engine;
     const tg_spec *spec;
     tg_catalog catalog;
     const tg_zone *zone;
     bool has_now;
-    int64_t now_us;          /* with has_now */
+    int64_t now_us; /* with has_now */
     tg_str now_text, zone_text;
-    tg_map views;            /* lower-case name -> tg_temp_view */
+    tg_map views; /* lower-case name -> tg_temp_view */
 };
 
 /* One statement being run. */
 typedef struct tg_execution {
     tg_api *api;
-    tg_arena *arena;         /* the result's */
+    tg_arena *arena; /* the result's */
     const tg_stmt *stmt;
     int64_t now_us;
-    tg_map tables;           /* path@version -> tg_table: every table is pinned once per statement */
+    tg_map tables; /* path@version -> tg_table: every table is pinned once per statement */
     const char *file;
     tg_result *result;
 } tg_execution;
 
 tg_bind_options tg_execution_bind_options(tg_execution *ex, tg_resolver *resolver);
 /* A table by name at its newest version; TABLE_OR_VIEW_NOT_FOUND when nothing is there. */
-TG_CHECKED tg_code tg_execution_table(tg_execution *ex, const tg_name *name, const tg_table **out_table, tg_error *err);
+TG_CHECKED tg_code tg_execution_table(tg_execution *ex, const tg_name *name,
+                                      const tg_table **out_table, tg_error *err);
 /* The same as a Delta table that may be written: facts of the newest version. */
-TG_CHECKED tg_code tg_execution_target(tg_execution *ex, const tg_name *name, tg_location *out_location, tg_table_facts *out_facts,
+TG_CHECKED tg_code tg_execution_target(tg_execution *ex, const tg_name *name,
+                                       tg_location *out_location, tg_table_facts *out_facts,
                                        tg_error *err);
 
 /* statements_*.c */
@@ -52,21 +54,25 @@ TG_CHECKED tg_code tg_api_run_ddl(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_dml(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_show(tg_execution *ex, tg_error *err);
 /* Runs a program that is not a flow's, again when it loses a race. make builds it from the target's newest version. */
-typedef tg_code (*tg_program_maker)(tg_execution *ex, void *self, const tg_program **out_program, tg_error *err);
-TG_CHECKED tg_code tg_api_run_program(tg_execution *ex, tg_program_maker make, void *self, tg_run_result *out_run, tg_error *err);
+typedef tg_code (*tg_program_maker)(tg_execution *ex, void *self, const tg_program **out_program,
+                                    tg_error *err);
+TG_CHECKED tg_code tg_api_run_program(tg_execution *ex, tg_program_maker make, void *self,
+                                      tg_run_result *out_run, tg_error *err);
 
 /* Rows made here: strings, row by row. */
-void tg_execution_set_rows(tg_execution *ex, const char *const *names, size_t column_count, const tg_value *values, size_t row_count);
+void tg_execution_set_rows(tg_execution *ex, const char *const *names, size_t column_count,
+                           const tg_value *values, size_t row_count);
 static inline tg_value tg_string_value(tg_str text)
 {
     return tg_value_bytes(tg_type_of(TG_TYPE_STRING), text);
 }
 
 /* arrow_cells.c: one cell of an Arrow array whose type is known. */
-void tg_arrow_cell_json(const struct ArrowArray *array, const struct ArrowSchema *schema, const tg_type *type, int64_t row, tg_arena *arena,
+void tg_arrow_cell_json(const struct ArrowArray *array, const struct ArrowSchema *schema,
+                        const tg_type *type, int64_t row, tg_arena *arena, tg_buf *out);
+bool tg_arrow_cell_text(const struct ArrowArray *array, const struct ArrowSchema *schema,
+                        const tg_type *type, int64_t row, const tg_zone *zone, tg_arena *arena,
                         tg_buf *out);
-bool tg_arrow_cell_text(const struct ArrowArray *array, const struct ArrowSchema *schema, const tg_type *type, int64_t row,
-                        const tg_zone *zone, tg_arena *arena, tg_buf *out);
 void tg_value_json(tg_value value, tg_arena *arena, tg_buf *out);
 bool tg_value_text(tg_value value, const tg_zone *zone, tg_arena *arena, tg_buf *out);
 

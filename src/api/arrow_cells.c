@@ -2,9 +2,9 @@
 /*
  * Cells of Arrow arrays as JSON and as text.
  *
- * The Spark type says what a cell means, the Arrow format how it is stored (utf8 or large utf8, date32 ...). JSON follows the
- * encoding of `--format rows`; text follows Spark's cast to string, but for doubles, which print as the shortest text that
- * reads back.
+ * The Spark type says what a cell means, the Arrow format how it is stored (utf8 or large utf8,
+ * date32 ...). JSON follows the encoding of `--format rows`; text follows Spark's cast to string,
+ * but for doubles, which print as the shortest text that reads back.
  */
 #include "api/api_int.h"
 
@@ -27,7 +27,8 @@ static int64_t int_at(const struct ArrowArray *array, const char *format, int64_
     case 'i':
         return ((const int32_t *)data)[at];
     case 't': /* tdD: days in 32 bits; ts*, tt*, tD*: 64 bits */
-        return format[1] == 'd' && format[2] == 'D' ? ((const int32_t *)data)[at] : ((const int64_t *)data)[at];
+        return format[1] == 'd' && format[2] == 'D' ? ((const int32_t *)data)[at]
+                                                    : ((const int64_t *)data)[at];
     default:
         return ((const int64_t *)data)[at];
     }
@@ -80,7 +81,8 @@ static tg_int128 decimal_at(const struct ArrowArray *array, const char *format, 
     return value;
 }
 
-static tg_value atom_at(const struct ArrowArray *array, const struct ArrowSchema *schema, const tg_type *type, int64_t row)
+static tg_value atom_at(const struct ArrowArray *array, const struct ArrowSchema *schema,
+                        const tg_type *type, int64_t row)
 {
     const char *format = schema->format;
     int64_t at = row + array->offset;
@@ -198,7 +200,8 @@ bool tg_value_text(tg_value value, const tg_zone *zone, tg_arena *arena, tg_buf 
 }
 
 /* First element and length of a list or map cell. */
-static void list_range(const struct ArrowArray *array, const char *format, int64_t row, int64_t *from, int64_t *count)
+static void list_range(const struct ArrowArray *array, const char *format, int64_t row,
+                       int64_t *from, int64_t *count)
 {
     int64_t at = row + array->offset;
     if (format[1] == 'L') { /* +L */
@@ -224,8 +227,8 @@ static bool has_duplicate_names(const tg_type *type)
     return false;
 }
 
-static void struct_json(const struct ArrowArray *array, const struct ArrowSchema *schema, const tg_type *type, int64_t row,
-                        tg_arena *arena, tg_buf *out)
+static void struct_json(const struct ArrowArray *array, const struct ArrowSchema *schema,
+                        const tg_type *type, int64_t row, tg_arena *arena, tg_buf *out)
 {
     bool as_pairs = has_duplicate_names(type);
     tg_buf_addz(out, as_pairs ? "{\"__dup\": [" : "{");
@@ -234,14 +237,15 @@ static void struct_json(const struct ArrowArray *array, const struct ArrowSchema
         tg_buf_addz(out, as_pairs ? "[" : "");
         quoted(type->fields[i].name, out);
         tg_buf_addz(out, as_pairs ? ", " : ": ");
-        tg_arrow_cell_json(array->children[i], schema->children[i], type->fields[i].type, row + array->offset, arena, out);
+        tg_arrow_cell_json(array->children[i], schema->children[i], type->fields[i].type,
+                           row + array->offset, arena, out);
         tg_buf_addz(out, as_pairs ? "]" : "");
     }
     tg_buf_addz(out, as_pairs ? "]}" : "}");
 }
 
-void tg_arrow_cell_json(const struct ArrowArray *array, const struct ArrowSchema *schema, const tg_type *type, int64_t row,
-                        tg_arena *arena, tg_buf *out)
+void tg_arrow_cell_json(const struct ArrowArray *array, const struct ArrowSchema *schema,
+                        const tg_type *type, int64_t row, tg_arena *arena, tg_buf *out)
 {
     if (!tg_type_is_nested(type)) {
         tg_value_json(atom_at(array, schema, type, row), arena, out);
@@ -265,9 +269,11 @@ void tg_arrow_cell_json(const struct ArrowArray *array, const struct ArrowSchema
         if (type->kind == TG_TYPE_MAP) {
             int64_t at = from + i + items->offset;
             tg_buf_addc(out, '[');
-            tg_arrow_cell_json(items->children[0], item_schema->children[0], type->key, at, arena, out);
+            tg_arrow_cell_json(items->children[0], item_schema->children[0], type->key, at, arena,
+                               out);
             tg_buf_addz(out, ", ");
-            tg_arrow_cell_json(items->children[1], item_schema->children[1], type->element, at, arena, out);
+            tg_arrow_cell_json(items->children[1], item_schema->children[1], type->element, at,
+                               arena, out);
             tg_buf_addc(out, ']');
         } else {
             tg_arrow_cell_json(items, item_schema, type->element, from + i, arena, out);
@@ -276,16 +282,18 @@ void tg_arrow_cell_json(const struct ArrowArray *array, const struct ArrowSchema
     tg_buf_addc(out, ']');
 }
 
-static void nested_text(const struct ArrowArray *array, const struct ArrowSchema *schema, const tg_type *type, int64_t row,
-                        const tg_zone *zone, tg_arena *arena, tg_buf *out)
+static void nested_text(const struct ArrowArray *array, const struct ArrowSchema *schema,
+                        const tg_type *type, int64_t row, const tg_zone *zone, tg_arena *arena,
+                        tg_buf *out)
 {
     if (!tg_arrow_cell_text(array, schema, type, row, zone, arena, out)) {
         tg_buf_addz(out, "null");
     }
 }
 
-bool tg_arrow_cell_text(const struct ArrowArray *array, const struct ArrowSchema *schema, const tg_type *type, int64_t row,
-                        const tg_zone *zone, tg_arena *arena, tg_buf *out)
+bool tg_arrow_cell_text(const struct ArrowArray *array, const struct ArrowSchema *schema,
+                        const tg_type *type, int64_t row, const tg_zone *zone, tg_arena *arena,
+                        tg_buf *out)
 {
     if (!tg_type_is_nested(type)) {
         return tg_value_text(atom_at(array, schema, type, row), zone, arena, out);
@@ -297,7 +305,8 @@ bool tg_arrow_cell_text(const struct ArrowArray *array, const struct ArrowSchema
         tg_buf_addc(out, '{');
         for (size_t i = 0; i < type->field_count; i++) {
             tg_buf_addz(out, i > 0 ? ", " : "");
-            nested_text(array->children[i], schema->children[i], type->fields[i].type, row + array->offset, zone, arena, out);
+            nested_text(array->children[i], schema->children[i], type->fields[i].type,
+                        row + array->offset, zone, arena, out);
         }
         tg_buf_addc(out, '}');
         return true;
@@ -311,9 +320,11 @@ bool tg_arrow_cell_text(const struct ArrowArray *array, const struct ArrowSchema
         tg_buf_addz(out, i > 0 ? ", " : "");
         if (type->kind == TG_TYPE_MAP) {
             int64_t at = from + i + items->offset;
-            nested_text(items->children[0], item_schema->children[0], type->key, at, zone, arena, out);
+            nested_text(items->children[0], item_schema->children[0], type->key, at, zone, arena,
+                        out);
             tg_buf_addz(out, " -> ");
-            nested_text(items->children[1], item_schema->children[1], type->element, at, zone, arena, out);
+            nested_text(items->children[1], item_schema->children[1], type->element, at, zone,
+                        arena, out);
         } else {
             nested_text(items, item_schema, type->element, from + i, zone, arena, out);
         }

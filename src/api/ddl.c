@@ -2,7 +2,7 @@
 /* CREATE and DROP, temporary views, and the session's settings. */
 #include "api/api_int.h"
 
-/* ---- refusals --------------------------------------------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static tg_code at(tg_span span, tg_error *err)
 {
@@ -39,9 +39,11 @@ static tg_code check_table_definition(const tg_stmt *stmt, tg_error *err)
         span = clauses->schedule_span;
     } else if (!what && stmt->or_replace) {
         what = "CREATE OR REPLACE TABLE";
-    } else if (!what && clauses->using_format.len > 0 && !tg_str_ieq(clauses->using_format, TG_S("delta"))) {
+    } else if (!what && clauses->using_format.len > 0 &&
+               !tg_str_ieq(clauses->using_format, TG_S("delta"))) {
         what = "a table format other than DELTA";
-    } else if (!what && clauses->partition_count > 0 && (clauses->cluster_count > 0 || clauses->cluster_auto)) {
+    } else if (!what && clauses->partition_count > 0 &&
+               (clauses->cluster_count > 0 || clauses->cluster_auto)) {
         what = "PARTITIONED BY together with CLUSTER BY";
     }
     if (what) {
@@ -51,7 +53,7 @@ static tg_code check_table_definition(const tg_stmt *stmt, tg_error *err)
     return TG_OK;
 }
 
-/* ---- CREATE TABLE ------------------------------------------------------------------------------------------------------ */
+/* ---- CREATE TABLE ---------------------------------------------------------------------------- */
 
 typedef struct create_table {
     tg_location location;
@@ -65,7 +67,8 @@ static tg_code declared_schema(tg_execution *ex, tg_schema *out_schema, tg_error
     tg_field *fields = TG_NEW_ARRAY(ex->arena, tg_field, stmt->column_count);
     for (size_t i = 0; i < stmt->column_count; i++) {
         if (!stmt->columns[i].type) {
-            TG_ERR(err, PARSE_SYNTAX_ERROR, "column `%.*s` has no type", TG_SARG(stmt->columns[i].name.text));
+            TG_ERR(err, PARSE_SYNTAX_ERROR, "column `%.*s` has no type",
+                   TG_SARG(stmt->columns[i].name.text));
             return at(stmt->columns[i].span, err);
         }
         fields[i] = (tg_field){.name = stmt->columns[i].name.text,
@@ -77,7 +80,8 @@ static tg_code declared_schema(tg_execution *ex, tg_schema *out_schema, tg_error
     return TG_OK;
 }
 
-static tg_code make_create(tg_execution *ex, void *self, const tg_program **out_program, tg_error *err)
+static tg_code make_create(tg_execution *ex, void *self, const tg_program **out_program,
+                           tg_error *err)
 {
     create_table *create = self;
     const tg_stmt *stmt = ex->stmt;
@@ -129,7 +133,8 @@ static tg_code bind_create(tg_execution *ex, create_table *create, tg_error *err
     }
     if (!ex->stmt->query) {
         if (ex->stmt->column_count == 0) {
-            TG_FAIL(err, DELTA_EMPTY_SCHEMA, "table %.*s needs at least one column", TG_SARG(create->location.full_name));
+            TG_FAIL(err, DELTA_EMPTY_SCHEMA, "table %.*s needs at least one column",
+                    TG_SARG(create->location.full_name));
         }
         return TG_OK;
     }
@@ -140,7 +145,8 @@ static tg_code bind_create(tg_execution *ex, create_table *create, tg_error *err
     TG_TRY(tg_sql_output_schema(create->query.rel, ex->arena, &output, err));
     for (size_t i = 0; i < output.count; i++) {
         if (output.fields[i].type->kind == TG_TYPE_VOID) {
-            TG_FAIL(err, DATATYPE_MISMATCH, "column `%.*s` has type void: a table cannot hold it; cast it",
+            TG_FAIL(err, DATATYPE_MISMATCH,
+                    "column `%.*s` has type void: a table cannot hold it; cast it",
                     TG_SARG(output.fields[i].name));
         }
     }
@@ -148,7 +154,8 @@ static tg_code bind_create(tg_execution *ex, create_table *create, tg_error *err
         create->schema = output;
         return TG_OK;
     }
-    return tg_sql_project_by_name(create->query.rel, create->schema, ex->arena, &create->query.rel, err);
+    return tg_sql_project_by_name(create->query.rel, create->schema, ex->arena, &create->query.rel,
+                                  err);
 }
 
 static tg_code run_create_table(tg_execution *ex, tg_error *err)
@@ -157,13 +164,16 @@ static tg_code run_create_table(tg_execution *ex, tg_error *err)
     create_table create = {0};
     tg_table_facts facts;
     TG_TRY(tg_execution_target(ex, &ex->stmt->name, &create.location, &facts, err));
-    ex->result->message = tg_arena_printf(ex->arena, "created table %.*s", TG_SARG(create.location.full_name));
+    ex->result->message =
+        tg_arena_printf(ex->arena, "created table %.*s", TG_SARG(create.location.full_name));
     if (facts.exists) {
         if (ex->stmt->if_not_exists) {
-            ex->result->message = tg_arena_printf(ex->arena, "table %.*s exists already", TG_SARG(create.location.full_name));
+            ex->result->message = tg_arena_printf(ex->arena, "table %.*s exists already",
+                                                  TG_SARG(create.location.full_name));
             return TG_OK;
         }
-        TG_ERR(err, TABLE_OR_VIEW_ALREADY_EXISTS, "table %.*s exists already", TG_SARG(create.location.full_name));
+        TG_ERR(err, TABLE_OR_VIEW_ALREADY_EXISTS, "table %.*s exists already",
+               TG_SARG(create.location.full_name));
         (void)at(ex->stmt->name.span, err);
         return tg_error_hint(err, "Use CREATE TABLE IF NOT EXISTS, or drop it first.");
     }
@@ -174,7 +184,7 @@ static tg_code run_create_table(tg_execution *ex, tg_error *err)
     return TG_OK;
 }
 
-/* ---- views, schemas, DROP ------------------------------------------------------------------------------------------------ */
+/* ---- views, schemas, DROP -------------------------------------------------------------------- */
 
 static tg_code run_create_view(tg_execution *ex, tg_error *err)
 {
@@ -186,7 +196,8 @@ static tg_code run_create_view(tg_execution *ex, tg_error *err)
         return tg_error_hint(err, "Use CREATE TEMPORARY VIEW.");
     }
     if (stmt->name.count != 1) {
-        TG_ERR(err, MULTIPART_TEMPORARY_VIEW_NAME_NOT_SUPPORTED, "the name of a temporary view has one part");
+        TG_ERR(err, MULTIPART_TEMPORARY_VIEW_NAME_NOT_SUPPORTED,
+               "the name of a temporary view has one part");
         return at(stmt->name.span, err);
     }
     tg_str name = stmt->name.parts[0].text;
@@ -194,7 +205,8 @@ static tg_code run_create_view(tg_execution *ex, tg_error *err)
         if (stmt->if_not_exists) {
             return TG_OK;
         }
-        TG_ERR(err, TEMP_TABLE_OR_VIEW_ALREADY_EXISTS, "temporary view `%.*s` exists already", TG_SARG(name));
+        TG_ERR(err, TEMP_TABLE_OR_VIEW_ALREADY_EXISTS, "temporary view `%.*s` exists already",
+               TG_SARG(name));
         return at(stmt->name.span, err);
     }
     /* Bound once now, so that errors show here and not at its first use. */
@@ -242,8 +254,10 @@ static tg_code run_drop(tg_execution *ex, tg_error *err)
 {
     const tg_stmt *stmt = ex->stmt;
     bool is_view = tg_str_ieq(stmt->object_word, TG_S("VIEW"));
-    if (is_view || (stmt->name.count == 1 && tg_map_has(&ex->api->views, stmt->name.parts[0].text))) {
-        bool existed = stmt->name.count == 1 && tg_map_remove(&ex->api->views, stmt->name.parts[0].text);
+    if (is_view ||
+        (stmt->name.count == 1 && tg_map_has(&ex->api->views, stmt->name.parts[0].text))) {
+        bool existed =
+            stmt->name.count == 1 && tg_map_remove(&ex->api->views, stmt->name.parts[0].text);
         if (!existed && !stmt->if_exists) {
             TG_ERR(err, TABLE_OR_VIEW_NOT_FOUND, "no temporary view has this name");
             return at(stmt->name.span, err);
@@ -251,40 +265,48 @@ static tg_code run_drop(tg_execution *ex, tg_error *err)
         return TG_OK;
     }
     if (!tg_str_ieq(stmt->object_word, TG_S("TABLE"))) {
-        TG_ERR(err, UNSUPPORTED_FEATURE, "DROP %.*s is not available in this release", TG_SARG(stmt->object_word));
+        TG_ERR(err, UNSUPPORTED_FEATURE, "DROP %.*s is not available in this release",
+               TG_SARG(stmt->object_word));
         return at(stmt->span, err);
     }
     tg_location location;
     tg_table_facts facts;
     TG_TRY(tg_execution_target(ex, &stmt->name, &location, &facts, err));
     if (!facts.exists) {
-        return stmt->if_exists ? TG_OK : tg_catalog_not_found(&ex->api->catalog, &stmt->name, NULL, 0, err);
+        return stmt->if_exists ? TG_OK
+                               : tg_catalog_not_found(&ex->api->catalog, &stmt->name, NULL, 0, err);
     }
     if (!location.is_managed) {
-        TG_ERR(err, UNSUPPORTED_FEATURE, "%.*s is not managed by this warehouse: DROP would delete its files", TG_SARG(location.full_name));
+        TG_ERR(err, UNSUPPORTED_FEATURE,
+               "%.*s is not managed by this warehouse: DROP would delete its files",
+               TG_SARG(location.full_name));
         return tg_error_hint(err, "Remove the folder yourself if that is what you want.");
     }
     for (size_t i = 0; i < facts.property_count; i++) {
         if (tg_str_ieq(facts.properties[i].key, TG_S("tidegate.pipelineId"))) {
             TG_ERR(err, STREAMING_TABLE_OPERATION_NOT_ALLOWED_DROP,
-                   "table %.*s belongs to a pipeline and cannot be dropped by a statement", TG_SARG(location.full_name));
-            return tg_error_hint(err, "Remove its definition from the pipeline; the table then stays as it is. Delete its folder to be rid of the rows.");
+                   "table %.*s belongs to a pipeline and cannot be dropped by a statement",
+                   TG_SARG(location.full_name));
+            return tg_error_hint(err, "Remove its definition from the pipeline; the table then "
+                                      "stays as it is. Delete its folder to be rid of the rows.");
         }
     }
     tg_engine *engine = ex->api->engine;
     TG_TRY(engine->drop(engine->self, location.path, err));
-    ex->result->message = tg_arena_printf(ex->arena, "dropped table %.*s", TG_SARG(location.full_name));
+    ex->result->message =
+        tg_arena_printf(ex->arena, "dropped table %.*s", TG_SARG(location.full_name));
     return TG_OK;
 }
 
-/* ---- settings ----------------------------------------------------------------------------------------------------------- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static tg_code run_set(tg_execution *ex, tg_error *err)
 {
     static const char *const NAMES[] = {"key", "value"};
     tg_api *api = ex->api;
     const tg_stmt *stmt = ex->stmt;
-    bool is_zone = tg_str_ieq(stmt->key, TG_S("TIME ZONE")) || tg_str_ieq(stmt->key, TG_S("timezone")) ||
+    bool is_zone = tg_str_ieq(stmt->key, TG_S("TIME ZONE")) ||
+                   tg_str_ieq(stmt->key, TG_S("timezone")) ||
                    tg_str_ieq(stmt->key, TG_S("spark.sql.session.timeZone"));
     if (is_zone && stmt->value.len > 0) {
         TG_TRY(tg_zone_load(stmt->value, api->arena, &api->zone, err));

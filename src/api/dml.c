@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* INSERT and DELETE: programs without a flow's state. A lost race binds and runs the statement again. */
+/* INSERT and DELETE: programs without a flow's state. A lost race binds and runs the statement
+ * again. */
 #include "api/api_int.h"
 
 static tg_code at(tg_span span, tg_error *err)
@@ -31,8 +32,8 @@ static tg_code target_of(tg_execution *ex, tg_program_target *out_target, tg_err
     return TG_OK;
 }
 
-static const tg_program *program_of(tg_execution *ex, const tg_program_target *target, tg_step step, const char *operation,
-                                    tg_property *parameter)
+static const tg_program *program_of(tg_execution *ex, const tg_program_target *target, tg_step step,
+                                    const char *operation, tg_property *parameter)
 {
     tg_step *steps = TG_NEW_ARRAY(ex->arena, tg_step, 2);
     steps[0] = step;
@@ -51,11 +52,13 @@ static const tg_program *program_of(tg_execution *ex, const tg_program_target *t
     return program;
 }
 
-/* ---- INSERT ------------------------------------------------------------------------------------------------------------- */
+/* ---- INSERT ---------------------------------------------------------------------------------- */
 
-static tg_code arity_error(const tg_stmt *stmt, tg_str table, size_t want, size_t have, tg_error *err)
+static tg_code arity_error(const tg_stmt *stmt, tg_str table, size_t want, size_t have,
+                           tg_error *err)
 {
-    TG_ERR(err, INSERT_COLUMN_ARITY_MISMATCH, "cannot write to %.*s: it takes %zu columns and the query gives %zu", TG_SARG(table),
+    TG_ERR(err, INSERT_COLUMN_ARITY_MISMATCH,
+           "cannot write to %.*s: it takes %zu columns and the query gives %zu", TG_SARG(table),
            want, have);
     (void)at(stmt->span, err);
     return tg_error_hint(err, "List the columns, or use INSERT INTO ... BY NAME.");
@@ -74,7 +77,8 @@ static tg_rel *renamed(tg_arena *arena, const tg_rel *rel, const tg_str *names)
     return copy;
 }
 
-static tg_code names_by_position(tg_execution *ex, const tg_program_target *target, size_t given, tg_str **out_names, tg_error *err)
+static tg_code names_by_position(tg_execution *ex, const tg_program_target *target, size_t given,
+                                 tg_str **out_names, tg_error *err)
 {
     const tg_stmt *stmt = ex->stmt;
     size_t want = stmt->insert_column_count ? stmt->insert_column_count : target->schema.count;
@@ -83,13 +87,15 @@ static tg_code names_by_position(tg_execution *ex, const tg_program_target *targ
     }
     tg_str *names = TG_NEW_ARRAY(ex->arena, tg_str, want);
     for (size_t i = 0; i < want; i++) {
-        names[i] = stmt->insert_column_count ? stmt->insert_columns[i].text : target->schema.fields[i].name;
+        names[i] = stmt->insert_column_count ? stmt->insert_columns[i].text
+                                             : target->schema.fields[i].name;
     }
     *out_names = names;
     return TG_OK;
 }
 
-static tg_code check_names(tg_execution *ex, const tg_program_target *target, const tg_rel *rel, tg_error *err)
+static tg_code check_names(tg_execution *ex, const tg_program_target *target, const tg_rel *rel,
+                           tg_error *err)
 {
     tg_str *known = TG_NEW_ARRAY(ex->arena, tg_str, target->schema.count);
     for (size_t i = 0; i < target->schema.count; i++) {
@@ -99,7 +105,8 @@ static tg_code check_names(tg_execution *ex, const tg_program_target *target, co
         if (tg_schema_find(target->schema, rel->columns[i].name) >= 0) {
             continue;
         }
-        TG_ERR(err, UNRESOLVED_COLUMN, "table %.*s has no column `%.*s`", TG_SARG(target->name), TG_SARG(rel->columns[i].name));
+        TG_ERR(err, UNRESOLVED_COLUMN, "table %.*s has no column `%.*s`", TG_SARG(target->name),
+               TG_SARG(rel->columns[i].name));
         tg_str near = tg_str_nearest(rel->columns[i].name, known, target->schema.count);
         if (near.len > 0) {
             (void)tg_error_hint(err, "Did you mean `%.*s`?", TG_SARG(near));
@@ -109,7 +116,8 @@ static tg_code check_names(tg_execution *ex, const tg_program_target *target, co
     return TG_OK;
 }
 
-static tg_code make_insert(tg_execution *ex, void *self, const tg_program **out_program, tg_error *err)
+static tg_code make_insert(tg_execution *ex, void *self, const tg_program **out_program,
+                           tg_error *err)
 {
     (void)self;
     tg_program_target target;
@@ -120,7 +128,7 @@ static tg_code make_insert(tg_execution *ex, void *self, const tg_program **out_
     TG_TRY(tg_sql_bind_query(ex->stmt->query, &options, ex->arena, &bound, err));
     tg_rel *rel = bound.rel;
     if (!ex->stmt->by_name) {
-        tg_str *names;
+        tg_str *names = NULL;
         TG_TRY(names_by_position(ex, &target, rel->column_count, &names, err));
         rel = renamed(ex->arena, rel, names);
     }
@@ -130,7 +138,8 @@ static tg_code make_insert(tg_execution *ex, void *self, const tg_program **out_
     TG_TRY(tg_sql_project_by_name(rel, target.schema, ex->arena, &rel, err));
     tg_property *parameter = TG_NEW(ex->arena, tg_property);
     *parameter = (tg_property){.key = TG_S("mode"), .value = TG_S("Append")};
-    *out_program = program_of(ex, &target, (tg_step){.kind = TG_STEP_APPEND, .rel = rel}, "WRITE", parameter);
+    *out_program =
+        program_of(ex, &target, (tg_step){.kind = TG_STEP_APPEND, .rel = rel}, "WRITE", parameter);
     return TG_OK;
 }
 
@@ -149,13 +158,16 @@ static tg_code run_insert(tg_execution *ex, tg_error *err)
     tg_run_result run;
     TG_TRY(tg_api_run_program(ex, make_insert, NULL, &run, err));
     ex->result->affected_rows = run.rows_written;
-    ex->result->message = tg_arena_printf(ex->arena, "inserted %lld row%s", (long long)run.rows_written, run.rows_written == 1 ? "" : "s");
+    ex->result->message =
+        tg_arena_printf(ex->arena, "inserted %lld row%s", (long long)run.rows_written,
+                        run.rows_written == 1 ? "" : "s");
     return TG_OK;
 }
 
-/* ---- DELETE ------------------------------------------------------------------------------------------------------------- */
+/* ---- DELETE ---------------------------------------------------------------------------------- */
 
-static tg_code make_delete(tg_execution *ex, void *self, const tg_program **out_program, tg_error *err)
+static tg_code make_delete(tg_execution *ex, void *self, const tg_program **out_program,
+                           tg_error *err)
 {
     (void)self;
     const tg_stmt *stmt = ex->stmt;
@@ -167,7 +179,8 @@ static tg_code make_delete(tg_execution *ex, void *self, const tg_program **out_
         tg_bind_options options = tg_execution_bind_options(ex, NULL);
         tg_bexpr *predicate;
         bool has_time_function, is_deterministic;
-        TG_TRY(tg_sql_bind_predicate(stmt->where, target.schema, aliases, stmt->table_alias.text.len ? 2 : 1, &options, ex->arena,
+        TG_TRY(tg_sql_bind_predicate(stmt->where, target.schema, aliases,
+                                     stmt->table_alias.text.len ? 2 : 1, &options, ex->arena,
                                      &predicate, &has_time_function, &is_deterministic, err));
         if (!is_deterministic) {
             TG_ERR(err, UNSUPPORTED_FEATURE, "DELETE needs a deterministic condition");
@@ -178,7 +191,8 @@ static tg_code make_delete(tg_execution *ex, void *self, const tg_program **out_
         step.region = tg_sql_region(predicate, target.schema, ex->api->zone, ex->arena);
     }
     tg_property *parameter = TG_NEW(ex->arena, tg_property);
-    *parameter = (tg_property){.key = TG_S("predicate"), .value = stmt->where ? stmt->where_text : TG_S("true")};
+    *parameter = (tg_property){.key = TG_S("predicate"),
+                               .value = stmt->where ? stmt->where_text : TG_S("true")};
     *out_program = program_of(ex, &target, step, "DELETE", parameter);
     return TG_OK;
 }
@@ -189,7 +203,8 @@ static tg_code run_delete(tg_execution *ex, tg_error *err)
     TG_TRY(tg_api_run_program(ex, make_delete, NULL, &run, err));
     ex->result->affected_rows = run.deleted_rows;
     ex->result->message = run.deleted_rows < 0 ? "deleted"
-                                               : tg_arena_printf(ex->arena, "deleted %lld row%s", (long long)run.deleted_rows,
+                                               : tg_arena_printf(ex->arena, "deleted %lld row%s",
+                                                                 (long long)run.deleted_rows,
                                                                  run.deleted_rows == 1 ? "" : "s");
     return TG_OK;
 }

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One statement: parse, look up names, run, give rows. Tables are pinned at their newest version once per statement.
+ * One statement: parse, look up names, run, give rows. Tables are pinned at their newest version
+ * once per statement.
  */
 #include "api/api_int.h"
 
-/* ---- names ------------------------------------------------------------------------------------------------------------ */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* The value of a constant expression, cast to a type: what stands behind AS OF. */
-static tg_code constant(tg_execution *ex, const tg_expr *expr, const tg_type *type, tg_value *out_value, tg_error *err)
+static tg_code constant(tg_execution *ex, const tg_expr *expr, const tg_type *type,
+                        tg_value *out_value, tg_error *err)
 {
     tg_expr *arg = tg_arena_memdup(ex->arena, expr, sizeof(*expr));
-    tg_expr cast = {.kind = TG_EXPR_CAST, .span = expr->span, .args = &arg, .arg_count = 1, .type = type};
+    tg_expr cast = {
+        .kind = TG_EXPR_CAST, .span = expr->span, .args = &arg, .arg_count = 1, .type = type};
     tg_select_item item = {.expr = &cast};
     tg_select select = {.span = expr->span, .items = &item, .item_count = 1};
     tg_query_body body = {.kind = TG_BODY_SELECT, .span = expr->span, .select = &select};
@@ -27,8 +30,8 @@ static tg_code constant(tg_execution *ex, const tg_expr *expr, const tg_type *ty
     return TG_OK;
 }
 
-static tg_code version_of(tg_execution *ex, const tg_relation *relation, const tg_location *location, int64_t *out_version,
-                          tg_error *err)
+static tg_code version_of(tg_execution *ex, const tg_relation *relation,
+                          const tg_location *location, int64_t *out_version, tg_error *err)
 {
     *out_version = -1;
     const tg_expr *at = relation->version ? relation->version : relation->timestamp;
@@ -36,10 +39,12 @@ static tg_code version_of(tg_execution *ex, const tg_relation *relation, const t
         return TG_OK;
     }
     if (location->format != TG_FORMAT_DELTA) {
-        TG_FAIL(err, UNSUPPORTED_FEATURE, "time travel needs a Delta table; %.*s is not one", TG_SARG(location->full_name));
+        TG_FAIL(err, UNSUPPORTED_FEATURE, "time travel needs a Delta table; %.*s is not one",
+                TG_SARG(location->full_name));
     }
-    tg_value value;
-    TG_TRY(constant(ex, at, tg_type_of(relation->version ? TG_TYPE_BIGINT : TG_TYPE_TIMESTAMP), &value, err));
+    tg_value value = {0};
+    TG_TRY(constant(ex, at, tg_type_of(relation->version ? TG_TYPE_BIGINT : TG_TYPE_TIMESTAMP),
+                    &value, err));
     if (relation->version) {
         *out_version = value.as.i64;
         return TG_OK;
@@ -48,7 +53,8 @@ static tg_code version_of(tg_execution *ex, const tg_relation *relation, const t
     return engine->version_at(engine->self, location->path, value.as.i64 / 1000, out_version, err);
 }
 
-static tg_code describe(tg_execution *ex, const tg_location *location, int64_t version, const tg_table **out_table, tg_error *err)
+static tg_code describe(tg_execution *ex, const tg_location *location, int64_t version,
+                        const tg_table **out_table, tg_error *err)
 {
     tg_str key = tg_str_printf(ex->arena, "%.*s@%lld", TG_SARG(location->path), (long long)version);
     *out_table = tg_map_get(&ex->tables, key);
@@ -56,8 +62,9 @@ static tg_code describe(tg_execution *ex, const tg_location *location, int64_t v
         return TG_OK;
     }
     tg_engine *engine = ex->api->engine;
-    TG_TRY(engine->describe(engine->self, location->format, location->path, version, location->options, location->option_count,
-                            location->full_name, ex->arena, out_table, err));
+    TG_TRY(engine->describe(engine->self, location->format, location->path, version,
+                            location->options, location->option_count, location->full_name,
+                            ex->arena, out_table, err));
     tg_map_put(&ex->tables, key, (void *)(uintptr_t)*out_table);
     return TG_OK;
 }
@@ -82,7 +89,8 @@ static bool is_missing(const tg_location *location, const tg_error *err)
     return location->format == TG_FORMAT_DELTA && location->is_managed && err->code == TG_NOT_FOUND;
 }
 
-static tg_code resolve(void *self, const tg_relation *relation, tg_arena *arena, tg_resolved *out, tg_error *err)
+static tg_code resolve(void *self, const tg_relation *relation, tg_arena *arena, tg_resolved *out,
+                       tg_error *err)
 {
     (void)arena;
     tg_execution *ex = self;
@@ -90,8 +98,10 @@ static tg_code resolve(void *self, const tg_relation *relation, tg_arena *arena,
     if (relation->name.count == 1) {
         const tg_temp_view *view = tg_map_get(&ex->api->views, relation->name.parts[0].text);
         if (view) {
-            *out = (tg_resolved){
-                .view = view->query, .view_name = view->name, .view_text = view->text, .view_file = view->file};
+            *out = (tg_resolved){.view = view->query,
+                                 .view_name = view->name,
+                                 .view_text = view->text,
+                                 .view_file = view->file};
             return TG_OK;
         }
     }
@@ -118,40 +128,47 @@ tg_bind_options tg_execution_bind_options(tg_execution *ex, tg_resolver *resolve
     return (tg_bind_options){.resolver = resolver, .now_us = ex->now_us, .zone = ex->api->zone};
 }
 
-tg_code tg_execution_table(tg_execution *ex, const tg_name *name, const tg_table **out_table, tg_error *err)
+tg_code tg_execution_table(tg_execution *ex, const tg_name *name, const tg_table **out_table,
+                           tg_error *err)
 {
     tg_relation relation = {.kind = TG_REL_TABLE, .name = *name, .span = name->span};
     tg_resolved resolved;
     TG_TRY(resolve(ex, &relation, ex->arena, &resolved, err));
     if (!resolved.table) {
-        TG_ERR(err, UNSUPPORTED_FEATURE, "%.*s is a temporary view, not a table", TG_SARG(resolved.view_name));
+        TG_ERR(err, UNSUPPORTED_FEATURE, "%.*s is a temporary view, not a table",
+               TG_SARG(resolved.view_name));
         return tg_error_span(err, name->span.offset, name->span.len);
     }
     *out_table = resolved.table;
     return TG_OK;
 }
 
-tg_code tg_execution_target(tg_execution *ex, const tg_name *name, tg_location *out_location, tg_table_facts *out_facts, tg_error *err)
+tg_code tg_execution_target(tg_execution *ex, const tg_name *name, tg_location *out_location,
+                            tg_table_facts *out_facts, tg_error *err)
 {
     TG_TRY(tg_catalog_locate(&ex->api->catalog, name, ex->arena, out_location, err));
     if (out_location->format != TG_FORMAT_DELTA) {
-        TG_FAIL(err, UNSUPPORTED_FEATURE, "%.*s cannot be written: only Delta tables can", TG_SARG(out_location->full_name));
+        TG_FAIL(err, UNSUPPORTED_FEATURE, "%.*s cannot be written: only Delta tables can",
+                TG_SARG(out_location->full_name));
     }
     tg_engine *engine = ex->api->engine;
     TG_TRY(engine->table_facts(engine->self, out_location->path, ex->arena, out_facts, err));
     return TG_OK;
 }
 
-/* ---- programs --------------------------------------------------------------------------------------------------------- */
+/* ---- programs -------------------------------------------------------------------------------- */
 
-tg_code tg_api_run_program(tg_execution *ex, tg_program_maker make, void *self, tg_run_result *out_run, tg_error *err)
+tg_code tg_api_run_program(tg_execution *ex, tg_program_maker make, void *self,
+                           tg_run_result *out_run, tg_error *err)
 {
     tg_engine *engine = ex->api->engine;
     for (int attempt = 1;; attempt++) {
         const tg_program *program;
         TG_TRY(make(ex, self, &program, err));
-        tg_code code = engine->run(engine->self, program, /* hooks= */ NULL, ex->arena, out_run, err);
-        if (code != TG_CONFLICT || attempt == TG_LIMIT_COMMIT_ATTEMPTS || tg_env_is_cancelled(&ex->api->own_env)) {
+        tg_code code =
+            engine->run(engine->self, program, /* hooks= */ NULL, ex->arena, out_run, err);
+        if (code != TG_CONFLICT || attempt == TG_LIMIT_COMMIT_ATTEMPTS ||
+            tg_env_is_cancelled(&ex->api->own_env)) {
             return code;
         }
         if (err) {
@@ -161,13 +178,15 @@ tg_code tg_api_run_program(tg_execution *ex, tg_program_maker make, void *self, 
     }
 }
 
-/* ---- statements ------------------------------------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
-void tg_execution_set_rows(tg_execution *ex, const char *const *names, size_t column_count, const tg_value *values, size_t row_count)
+void tg_execution_set_rows(tg_execution *ex, const char *const *names, size_t column_count,
+                           const tg_value *values, size_t row_count)
 {
     tg_field *fields = TG_NEW_ARRAY(ex->arena, tg_field, column_count);
     for (size_t i = 0; i < column_count; i++) {
-        fields[i] = (tg_field){.name = tg_str_from(names[i]), .type = tg_type_of(TG_TYPE_STRING), .nullable = true};
+        fields[i] = (tg_field){
+            .name = tg_str_from(names[i]), .type = tg_type_of(TG_TYPE_STRING), .nullable = true};
     }
     ex->result->schema = (tg_schema){.fields = fields, .count = column_count};
     ex->result->values = values;
@@ -182,14 +201,16 @@ static tg_code refuse(const tg_stmt *stmt, tg_error *err)
         word += words.ptr[end] == ' ' || words.ptr[end] == '\n';
     }
     words = tg_str_trim(tg_str_sub(words, 0, end));
-    TG_ERR(err, UNSUPPORTED_FEATURE, "the statement %.*s ... is not available in this release", TG_SARG(words));
+    TG_ERR(err, UNSUPPORTED_FEATURE, "the statement %.*s ... is not available in this release",
+           TG_SARG(words));
     return tg_error_span(err, stmt->span.offset, words.len);
 }
 
 static tg_code pipeline_only(const tg_stmt *stmt, tg_error *err)
 {
     (void)refuse(stmt, err);
-    return tg_error_hint(err, "Put it into a .sql file of a pipeline (tidegate init --name NAME makes one) and use tidegate run.");
+    return tg_error_hint(err, "Put it into a .sql file of a pipeline (tidegate init --name NAME "
+                              "makes one) and use tidegate run.");
 }
 
 static tg_code dispatch(tg_execution *ex, tg_error *err)
@@ -245,7 +266,8 @@ static tg_code run(tg_api *api, tg_str text, const char *file, tg_result *result
     return dispatch(&ex, err);
 }
 
-tg_code tg_api_execute(tg_api *api, tg_str text, const char *file, tg_str source, size_t offset, tg_result **out_result, tg_error *err)
+tg_code tg_api_execute(tg_api *api, tg_str text, const char *file, tg_str source, size_t offset,
+                       tg_result **out_result, tg_error *err)
 {
     tg_auto_error tg_error own = TG_ERROR_INIT;
     err = err ? err : &own;
@@ -268,7 +290,7 @@ tg_code tg_api_execute(tg_api *api, tg_str text, const char *file, tg_str source
     return TG_OK;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static tg_code next_batch(tg_result *result, bool *out_has_row, tg_error *err)
 {
@@ -328,8 +350,9 @@ bool tg_result_cell_text(tg_result *result, size_t column, tg_buf *out)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     if (result->stream.release) {
-        return tg_arrow_cell_text(result->batch.children[column], result->arrow_schema.children[column],
-                                  result->schema.fields[column].type, result->batch_row, result->api->zone, scratch, out);
+        return tg_arrow_cell_text(
+            result->batch.children[column], result->arrow_schema.children[column],
+            result->schema.fields[column].type, result->batch_row, result->api->zone, scratch, out);
     }
     return tg_value_text(*own_cell(result, column), result->api->zone, scratch, out);
 }

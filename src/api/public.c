@@ -19,7 +19,7 @@ struct tg_rows {
     tg_buf row;
 };
 
-/* ---- errors ------------------------------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static tg_status fail(tg_failure **out, tg_status status, const tg_error *first, tg_str text)
 {
@@ -100,9 +100,10 @@ const char *tg_version(void)
     return TG_VERSION_STRING;
 }
 
-/* ---- sessions ------------------------------------------------------------------------------------------------------------ */
+/* ---- sessions -------------------------------------------------------------------------------- */
 
-tg_status tg_session_open(const tg_session_options *options, tg_session **out_session, tg_failure **err)
+tg_status tg_session_open(const tg_session_options *options, tg_session **out_session,
+                          tg_failure **err)
 {
     if (!out_session || (options && options->struct_size < sizeof(*options))) {
         return usage(err, "out_session must be given and options.struct_size must be set");
@@ -130,7 +131,8 @@ tg_status tg_session_open(const tg_session_options *options, tg_session **out_se
     tg_code code = tg_api_open(&inner, &session->api, &diags);
     tg_status status = TG_STATUS_OK;
     if (code != TG_OK) {
-        status = fail_diags(err, (tg_status)tg_api_status(code, /* nothing_touched= */ true), &diags);
+        status =
+            fail_diags(err, (tg_status)tg_api_status(code, /* nothing_touched= */ true), &diags);
         tg_arena_free(arena);
     } else {
         *out_session = session;
@@ -152,9 +154,10 @@ void tg_session_cancel(tg_session *session)
     tg_api_cancel(session->api);
 }
 
-/* ---- statements ----------------------------------------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
-tg_status tg_session_execute(tg_session *session, const char *sql, tg_rows **out_rows, tg_failure **err)
+tg_status tg_session_execute(tg_session *session, const char *sql, tg_rows **out_rows,
+                             tg_failure **err)
 {
     if (!session || !sql || !out_rows) {
         return usage(err, "session, sql and out_rows must be given");
@@ -164,7 +167,8 @@ tg_status tg_session_execute(tg_session *session, const char *sql, tg_rows **out
     tg_str text = tg_str_from(sql);
     tg_code code = tg_api_execute(session->api, text, /* file= */ NULL, text, 0, &result, &inner);
     if (code != TG_OK) {
-        return fail_error(err, (tg_status)tg_api_status(code, /* nothing_touched= */ false), &inner);
+        return fail_error(err, (tg_status)tg_api_status(code, /* nothing_touched= */ false),
+                          &inner);
     }
     tg_arena *arena = tg_arena_new();
     tg_rows *rows = TG_NEW(arena, tg_rows);
@@ -186,7 +190,8 @@ const char *tg_rows_column_name(const tg_rows *rows, size_t column)
 
 const char *tg_rows_column_type(const tg_rows *rows, size_t column)
 {
-    return tg_str_cstr(rows->arena, tg_type_text(rows->arena, rows->result->schema.fields[column].type));
+    return tg_str_cstr(rows->arena,
+                       tg_type_text(rows->arena, rows->result->schema.fields[column].type));
 }
 
 const char *tg_rows_next_json(tg_rows *rows, tg_status *out_status, tg_failure **err)
@@ -195,7 +200,9 @@ const char *tg_rows_next_json(tg_rows *rows, tg_status *out_status, tg_failure *
     bool has_row = false;
     tg_code code = tg_result_next(rows->result, &has_row, &inner);
     if (code != TG_OK || !has_row) {
-        tg_status status = code == TG_OK ? TG_STATUS_OK : fail_error(err, (tg_status)tg_api_status(code, false), &inner);
+        tg_status status = code == TG_OK
+                               ? TG_STATUS_OK
+                               : fail_error(err, (tg_status)tg_api_status(code, false), &inner);
         if (out_status) {
             *out_status = status;
         }
@@ -223,7 +230,7 @@ void tg_rows_close(tg_rows *rows)
     }
 }
 
-/* ---- updates -------------------------------------------------------------------------------------------------------------- */
+/* ---- updates --------------------------------------------------------------------------------- */
 
 static void forward_event(void *self, const tg_event *event, tg_str json_line)
 {
@@ -233,7 +240,8 @@ static void forward_event(void *self, const tg_event *event, tg_str json_line)
     request->on_event(request->context, tg_str_cstr(scratch, json_line));
 }
 
-tg_status tg_session_update(tg_session *session, const tg_update_request *request, const char **out_summary, tg_failure **err)
+tg_status tg_session_update(tg_session *session, const tg_update_request *request,
+                            const char **out_summary, tg_failure **err)
 {
     if (!session || !request || request->struct_size < sizeof(*request) || !out_summary) {
         return usage(err, "session, request with struct_size, and out_summary must be given");

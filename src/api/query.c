@@ -9,7 +9,9 @@ static tg_code set_stream(tg_execution *ex, const tg_rel *rel, tg_error *err)
     tg_result *result = ex->result;
     tg_field *fields = TG_NEW_ARRAY(ex->arena, tg_field, rel->column_count);
     for (size_t i = 0; i < rel->column_count; i++) {
-        fields[i] = (tg_field){.name = rel->columns[i].name, .type = rel->columns[i].type, .nullable = rel->columns[i].nullable};
+        fields[i] = (tg_field){.name = rel->columns[i].name,
+                               .type = rel->columns[i].type,
+                               .nullable = rel->columns[i].nullable};
     }
     TG_TRY(engine->query(engine->self, &context, rel, &result->stream, err));
     if (result->stream.get_schema(&result->stream, &result->arrow_schema) != 0) {

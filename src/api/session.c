@@ -18,7 +18,8 @@ static tg_code load_spec(const tg_api_options *options, tg_api *api, tg_diags *d
     }
     tg_diags quiet = TG_DIAGS_INIT;
     tg_code code = tg_spec_load(api->fs, TG_S(""), options->folder, api->arena, &api->spec, &quiet);
-    bool is_missing = code != TG_OK && quiet.count > 0 && quiet.items[0].cls == TG_E_PIPELINE_SPEC_FILE_NOT_FOUND;
+    bool is_missing =
+        code != TG_OK && quiet.count > 0 && quiet.items[0].cls == TG_E_PIPELINE_SPEC_FILE_NOT_FOUND;
     if (!is_missing) {
         for (size_t i = 0; i < quiet.count; i++) {
             (quiet.is_warning[i] ? tg_diags_add_warning : tg_diags_add)(diags, &quiet.items[i]);
@@ -38,7 +39,8 @@ static tg_code set_up_catalog(const tg_api_options *options, tg_api *api, tg_err
                                     .base_folder = tg_str_copy(api->arena, options->folder),
                                     .current_catalog = TG_S("main"),
                                     .current_schema = TG_S("default")};
-        TG_TRY(tg_path_resolve(warehouse, options->folder, api->arena, &api->catalog.warehouse, err));
+        TG_TRY(
+            tg_path_resolve(warehouse, options->folder, api->arena, &api->catalog.warehouse, err));
     }
     if (options->catalog.len) {
         api->catalog.current_catalog = tg_str_copy(api->arena, options->catalog);
@@ -147,7 +149,8 @@ int tg_api_status(tg_code code, bool nothing_touched)
     }
 }
 
-int tg_api_update(tg_api *api, const tg_update_options *options, tg_update_result *out_result, tg_diags *diags)
+int tg_api_update(tg_api *api, const tg_update_options *options, tg_update_result *out_result,
+                  tg_diags *diags)
 {
     const tg_graph *graph;
     memset(out_result, 0, sizeof(*out_result));

@@ -38,7 +38,8 @@ static tg_code show_tables(tg_execution *ex, tg_error *err)
     const tg_catalog *catalog = &ex->api->catalog;
     const tg_name *name = &ex->stmt->name;
     tg_str catalog_name = name->count == 2 ? name->parts[0].text : catalog->current_catalog;
-    tg_str schema_name = name->count > 0 ? name->parts[name->count - 1].text : catalog->current_schema;
+    tg_str schema_name =
+        name->count > 0 ? name->parts[name->count - 1].text : catalog->current_schema;
     tg_str *tables;
     size_t count;
     TG_TRY(tg_catalog_tables(catalog, catalog_name, schema_name, ex->arena, &tables, &count, err));
@@ -93,7 +94,8 @@ static tg_code show_columns(tg_execution *ex, tg_error *err)
     return TG_OK;
 }
 
-static tg_code delta_facts(tg_execution *ex, tg_location *out_location, tg_table_facts *out_facts, tg_error *err)
+static tg_code delta_facts(tg_execution *ex, tg_location *out_location, tg_table_facts *out_facts,
+                           tg_error *err)
 {
     TG_TRY(tg_execution_target(ex, &ex->stmt->name, out_location, out_facts, err));
     if (!out_facts->exists) {
@@ -172,7 +174,7 @@ static tg_code show_create(tg_execution *ex, tg_error *err)
     return TG_OK;
 }
 
-/* ---- DESCRIBE ------------------------------------------------------------------------------------------------------------ */
+/* ---- DESCRIBE -------------------------------------------------------------------------------- */
 
 static const char *const DESCRIBE_NAMES[] = {"col_name", "data_type", "comment"};
 
@@ -180,7 +182,8 @@ static void add_row(tg_execution *ex, cells *list, tg_str a, tg_str b, tg_str c)
 {
     add(ex, list, a);
     add(ex, list, b);
-    TG_VEC_PUSH(ex->arena, list, c.len ? tg_string_value(c) : tg_value_null(tg_type_of(TG_TYPE_STRING)));
+    TG_VEC_PUSH(ex->arena, list,
+                c.len ? tg_string_value(c) : tg_value_null(tg_type_of(TG_TYPE_STRING)));
 }
 
 static void add_schema(tg_execution *ex, cells *list, tg_schema schema)
@@ -199,7 +202,8 @@ static tg_code describe_query(tg_execution *ex, const tg_query *query, tg_error 
     TG_TRY(tg_sql_bind_query(query, &options, ex->arena, &bound, err));
     cells list = {0};
     for (size_t i = 0; i < bound.rel->column_count; i++) {
-        add_row(ex, &list, bound.rel->columns[i].name, tg_type_text(ex->arena, bound.rel->columns[i].type), TG_S(""));
+        add_row(ex, &list, bound.rel->columns[i].name,
+                tg_type_text(ex->arena, bound.rel->columns[i].type), TG_S(""));
     }
     finish(ex, DESCRIBE_NAMES, 3, &list);
     return TG_OK;
@@ -208,7 +212,8 @@ static tg_code describe_query(tg_execution *ex, const tg_query *query, tg_error 
 static tg_code describe_table(tg_execution *ex, tg_error *err)
 {
     const tg_name *name = &ex->stmt->name;
-    const tg_temp_view *view = name->count == 1 ? tg_map_get(&ex->api->views, name->parts[0].text) : NULL;
+    const tg_temp_view *view =
+        name->count == 1 ? tg_map_get(&ex->api->views, name->parts[0].text) : NULL;
     if (view) {
         return describe_query(ex, view->query, err);
     }
@@ -221,18 +226,23 @@ static tg_code describe_table(tg_execution *ex, tg_error *err)
         for (size_t i = 0; i < table->partition_count; i++) {
             ptrdiff_t at = tg_schema_find(table->schema, table->partition_columns[i]);
             add_row(ex, &list, table->partition_columns[i],
-                    at < 0 ? TG_S("") : tg_type_text(ex->arena, table->schema.fields[at].type), TG_S(""));
+                    at < 0 ? TG_S("") : tg_type_text(ex->arena, table->schema.fields[at].type),
+                    TG_S(""));
         }
     }
     if (ex->stmt->describe == TG_DESCRIBE_EXTENDED) {
-        static const char *const FORMATS[] = {[TG_FORMAT_DELTA] = "delta", [TG_FORMAT_PARQUET] = "parquet", [TG_FORMAT_CSV] = "csv", [TG_FORMAT_JSON] = "json"};
+        static const char *const FORMATS[] = {[TG_FORMAT_DELTA] = "delta",
+                                              [TG_FORMAT_PARQUET] = "parquet",
+                                              [TG_FORMAT_CSV] = "csv",
+                                              [TG_FORMAT_JSON] = "json"};
         add_row(ex, &list, TG_S(""), TG_S(""), TG_S(""));
         add_row(ex, &list, TG_S("# Detailed Table Information"), TG_S(""), TG_S(""));
         add_row(ex, &list, TG_S("Name"), table->name, TG_S(""));
         add_row(ex, &list, TG_S("Provider"), tg_str_from(FORMATS[table->format]), TG_S(""));
         add_row(ex, &list, TG_S("Location"), table->path, TG_S(""));
         if (table->format == TG_FORMAT_DELTA) {
-            add_row(ex, &list, TG_S("Version"), tg_str_printf(ex->arena, "%lld", (long long)table->version), TG_S(""));
+            add_row(ex, &list, TG_S("Version"),
+                    tg_str_printf(ex->arena, "%lld", (long long)table->version), TG_S(""));
         }
     }
     finish(ex, DESCRIBE_NAMES, 3, &list);

@@ -2,8 +2,9 @@
 /*
  * The command line: options, commands, terminal output. Owns no rules: those are behind api.
  *
- * Exit statuses: 0 success, 1 failed or partly failed, 2 usage, 3 validation (nothing was touched), 4 refused by a guard, 130 interrupted.
- * Results and events go to standard output, messages for people to standard error.
+ * Exit statuses: 0 success, 1 failed or partly failed, 2 usage, 3 validation (nothing was touched),
+ * 4 refused by a guard, 130 interrupted. Results and events go to standard output, messages for
+ * people to standard error.
  */
 #ifndef TG_CLI_CLI_H
 #define TG_CLI_CLI_H
@@ -33,12 +34,13 @@ typedef struct tg_cli {
     tg_arena *arena;
     tg_command_id command;
     bool given[TG_OPT_COUNT_];
-    tg_str value[TG_OPT_COUNT_];             /* the last one given */
-    TG_VEC(tg_str) values[TG_OPT_COUNT_];    /* all of them, in order */
-    TG_VEC(tg_str) arguments;                /* what is no option */
+    tg_str value[TG_OPT_COUNT_];          /* the last one given */
+    TG_VEC(tg_str) values[TG_OPT_COUNT_]; /* all of them, in order */
+    TG_VEC(tg_str) arguments;             /* what is no option */
 } tg_cli;
 
-/* Fills cli from argv behind the program's name. Errors: TIDEGATE_INVALID_OPTION with the nearest name. */
+/* Fills cli from argv behind the program's name. Errors: TIDEGATE_INVALID_OPTION with the nearest
+ * name. */
 TG_CHECKED tg_code tg_cli_parse(tg_cli *cli, int argc, char **argv, tg_error *err);
 /* Splits "A,B" of repeatable lists into names. */
 void tg_cli_list(tg_cli *cli, tg_option_id option, tg_str **out_items, size_t *out_count);
@@ -47,7 +49,8 @@ void tg_cli_help(tg_command_id command, FILE *to);
 /* The man page, in mdoc's plain man macros. */
 void tg_cli_man(FILE *to);
 
-/* Opens the session of a command; prints what went wrong. Status 0 and *out_api, or the exit status. */
+/* Opens the session of a command; prints what went wrong. Status 0 and *out_api, or the exit
+ * status. */
 int tg_cli_open(tg_cli *cli, bool need_spec, tg_api **out_api);
 /* One error, or all of a list, on standard error. */
 void tg_cli_print_error(const tg_error *err);
@@ -55,10 +58,17 @@ void tg_cli_print_diags(const tg_diags *diags);
 /* Prints a usage error and returns the exit status 2. */
 int tg_cli_usage(const tg_error *err, tg_command_id command);
 
-typedef enum tg_format { TG_FORMAT_OUT_TABLE, TG_FORMAT_OUT_CSV, TG_FORMAT_OUT_JSON, TG_FORMAT_OUT_ROWS } tg_format;
+typedef enum tg_format {
+    TG_FORMAT_OUT_TABLE,
+    TG_FORMAT_OUT_CSV,
+    TG_FORMAT_OUT_JSON,
+    TG_FORMAT_OUT_ROWS
+} tg_format;
 TG_CHECKED tg_code tg_cli_format(const tg_cli *cli, tg_format *out_format, tg_error *err);
-/* Prints all rows of a result; statement counts from 1 (rows format). An error while reading ends it. */
-TG_CHECKED tg_code tg_cli_print_result(tg_result *result, tg_format format, size_t statement, FILE *to, tg_error *err);
+/* Prints all rows of a result; statement counts from 1 (rows format). An error while reading ends
+ * it. */
+TG_CHECKED tg_code tg_cli_print_result(tg_result *result, tg_format format, size_t statement,
+                                       FILE *to, tg_error *err);
 /* The line of --format rows for a statement that failed. */
 void tg_cli_print_failed_rows(const tg_error *err, size_t statement, FILE *to);
 

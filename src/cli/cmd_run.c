@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tidegate run and dry-run. For people: Spark's console lines ("<timestamp>: <message>") on standard error, a summary table on
- * standard output. With --json: events, then one summary object, on standard output and nothing else there.
+ * tidegate run and dry-run. For people: Spark's console lines ("<timestamp>: <message>") on
+ * standard error, a summary table on standard output. With --json: events, then one summary object,
+ * on standard output and nothing else there.
  */
 #include "cli/cli.h"
 
@@ -29,7 +30,7 @@ static void on_event(void *self, const tg_event *event, tg_str json_line)
     }
 }
 
-/* ---- summary for people -------------------------------------------------------------------------------------------------- */
+/* ---- summary for people ---------------------------------------------------------------------- */
 
 static const char *number(tg_arena *arena, int64_t value)
 {
@@ -38,13 +39,15 @@ static const char *number(tg_arena *arena, int64_t value)
 
 static void print_flow(tg_arena *arena, const tg_flow_result *flow, int width)
 {
-    printf(" %-*.*s  %-10s  %-23s  %10s  %10s  %8s  %7s ms\n", width, TG_SARG(flow->flow->full_name), tg_flow_status_name(flow->status),
-           flow->technique ? flow->technique : "-", number(arena, flow->rows_written), number(arena, flow->rows_deleted),
-           number(arena, flow->committed_version), number(arena, flow->duration_ms));
+    printf(" %-*.*s  %-10s  %-23s  %10s  %10s  %8s  %7s ms\n", width,
+           TG_SARG(flow->flow->full_name), tg_flow_status_name(flow->status),
+           flow->technique ? flow->technique : "-", number(arena, flow->rows_written),
+           number(arena, flow->rows_deleted), number(arena, flow->committed_version),
+           number(arena, flow->duration_ms));
     for (size_t i = 0; i < flow->piece_count; i++) {
         if (flow->pieces[i].reason) {
-            printf(" %-*s    %s because of %s: %.*s\n", width, "", flow->pieces[i].treatment, flow->pieces[i].reason,
-                   TG_SARG(flow->pieces[i].where));
+            printf(" %-*s    %s because of %s: %.*s\n", width, "", flow->pieces[i].treatment,
+                   flow->pieces[i].reason, TG_SARG(flow->pieces[i].where));
         }
     }
 }
@@ -57,12 +60,14 @@ static void print_summary(const tg_update_result *result)
         size_t len = result->flows[i].flow->full_name.len;
         width = len > width ? len : width;
     }
-    printf(" %-*s  %-10s  %-23s  %10s  %10s  %8s  %10s\n", (int)width, "flow", "status", "technique", "written", "removed", "version", "time");
+    printf(" %-*s  %-10s  %-23s  %10s  %10s  %8s  %10s\n", (int)width, "flow", "status",
+           "technique", "written", "removed", "version", "time");
     for (size_t i = 0; i < result->flow_count; i++) {
         print_flow(arena, &result->flows[i], (int)width);
     }
-    printf("update %.*s is %s (clock %.*s, zone %.*s, %lld ms)\n", TG_SARG(result->update_id), tg_update_state_name(result->state),
-           TG_SARG(tg_instant_text(arena, result->now_us)), TG_SARG(result->zone_name), (long long)result->duration_ms);
+    printf("update %.*s is %s (clock %.*s, zone %.*s, %lld ms)\n", TG_SARG(result->update_id),
+           tg_update_state_name(result->state), TG_SARG(tg_instant_text(arena, result->now_us)),
+           TG_SARG(result->zone_name), (long long)result->duration_ms);
 }
 
 static void print_programs(const tg_update_result *result, FILE *to)
@@ -70,7 +75,8 @@ static void print_programs(const tg_update_result *result, FILE *to)
     for (size_t i = 0; i < result->flow_count; i++) {
         const tg_flow_result *flow = &result->flows[i];
         if (flow->program.len > 0) {
-            fprintf(to, "-- refresh program of %.*s\n%.*s\n", TG_SARG(flow->flow->full_name), TG_SARG(flow->program));
+            fprintf(to, "-- refresh program of %.*s\n%.*s\n", TG_SARG(flow->flow->full_name),
+                    TG_SARG(flow->program));
         }
     }
 }
@@ -84,7 +90,7 @@ static void print_flow_errors(const tg_update_result *result)
     }
 }
 
-/* ---- commands -------------------------------------------------------------------------------------------------------------- */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 static void print_result(const tg_update_result *result, bool as_json, bool is_dry_run, int status)
 {
@@ -100,7 +106,8 @@ static void print_result(const tg_update_result *result, bool as_json, bool is_d
     print_programs(result, stdout);
     if (is_dry_run) {
         if (status == TG_STATUS_OK) {
-            printf("%zu flow%s resolved and validated; nothing was written\n", result->flow_count, result->flow_count == 1 ? "" : "s");
+            printf("%zu flow%s resolved and validated; nothing was written\n", result->flow_count,
+                   result->flow_count == 1 ? "" : "s");
         }
         return;
     }
@@ -117,7 +124,8 @@ static int update(tg_cli *cli, bool is_dry_run)
     bool as_json = cli->given[TG_OPT_JSON];
     tg_api *api;
     if (!as_json) {
-        say("Loading pipeline spec%s%.*s", cli->given[TG_OPT_SPEC] ? " from " : "", TG_SARG(cli->value[TG_OPT_SPEC]));
+        say("Loading pipeline spec%s%.*s", cli->given[TG_OPT_SPEC] ? " from " : "",
+            TG_SARG(cli->value[TG_OPT_SPEC]));
     }
     int status = tg_cli_open(cli, /* need_spec= */ true, &api);
     if (status != TG_STATUS_OK) {
@@ -128,12 +136,16 @@ static int update(tg_cli *cli, bool is_dry_run)
         say("Creating dataflow graph of %.*s", TG_SARG(spec->name));
         say("Registering graph elements from %.*s", TG_SARG(spec->folder));
         for (size_t i = 0; i < spec->library_count; i++) {
-            say("Found %zu files matching %.*s", spec->libraries[i].file_count, TG_SARG(spec->libraries[i].include));
+            say("Found %zu files matching %.*s", spec->libraries[i].file_count,
+                TG_SARG(spec->libraries[i].include));
         }
         say("Starting %s", is_dry_run ? "dry run" : "run");
     }
     tg_event_sink sink = {.event = on_event, .self = &as_json};
-    tg_update_options options = {.struct_size = sizeof(options), .is_dry_run = is_dry_run, .explain = cli->given[TG_OPT_EXPLAIN], .sink = &sink};
+    tg_update_options options = {.struct_size = sizeof(options),
+                                 .is_dry_run = is_dry_run,
+                                 .explain = cli->given[TG_OPT_EXPLAIN],
+                                 .sink = &sink};
     tg_str *refresh;
     tg_cli_list(cli, TG_OPT_REFRESH, &refresh, &options.refresh_count);
     options.refresh = refresh;

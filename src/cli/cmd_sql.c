@@ -10,10 +10,12 @@ typedef struct sql_run {
     int status;
 } sql_run;
 
-static tg_code run_statement(sql_run *run, tg_str source, const char *file, tg_span span, tg_error *err)
+static tg_code run_statement(sql_run *run, tg_str source, const char *file, tg_span span,
+                             tg_error *err)
 {
     tg_result *result;
-    TG_TRY(tg_api_execute(run->api, tg_str_sub(source, span.offset, span.offset + span.len), file, source, span.offset, &result, err));
+    TG_TRY(tg_api_execute(run->api, tg_str_sub(source, span.offset, span.offset + span.len), file,
+                          source, span.offset, &result, err));
     tg_code code = tg_cli_print_result(result, run->format, run->statement, stdout, err);
     tg_result_close(result);
     return code;
@@ -30,7 +32,8 @@ static bool report(sql_run *run, tg_code code, const tg_error *err)
     if (run->format != TG_FORMAT_OUT_ROWS || !run->keep_going) {
         tg_cli_print_error(err);
     }
-    run->status = code == TG_GUARD || code == TG_CANCELLED ? tg_api_status(code, false) : TG_STATUS_FAILED;
+    run->status =
+        code == TG_GUARD || code == TG_CANCELLED ? tg_api_status(code, false) : TG_STATUS_FAILED;
     return run->keep_going && code != TG_CANCELLED;
 }
 
@@ -59,7 +62,8 @@ static tg_code read_stdin(tg_arena *arena, tg_str *out_text, tg_error *err)
     while ((got = fread(chunk, 1, sizeof(chunk), stdin)) > 0) {
         tg_buf_add(&buf, chunk, got);
         if (buf.len > TG_LIMIT_STATEMENT_BYTES) {
-            TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "standard input is larger than %d bytes", TG_LIMIT_STATEMENT_BYTES);
+            TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "standard input is larger than %d bytes",
+                    TG_LIMIT_STATEMENT_BYTES);
         }
     }
     *out_text = tg_buf_take(&buf, arena);
@@ -125,8 +129,10 @@ int tg_cmd_show(tg_cli *cli)
     if (tg_cli_format(cli, &run.format, &err) != TG_OK) {
         return tg_cli_usage(&err, cli->command);
     }
-    if (cli->given[TG_OPT_LIMIT] && (!tg_str_to_i64(cli->value[TG_OPT_LIMIT], &limit) || limit < 0 || limit > INT32_MAX)) {
-        (void)TG_ERR(&err, TIDEGATE_INVALID_OPTION, "--limit takes a number of rows, not '%.*s'", TG_SARG(cli->value[TG_OPT_LIMIT]));
+    if (cli->given[TG_OPT_LIMIT] &&
+        (!tg_str_to_i64(cli->value[TG_OPT_LIMIT], &limit) || limit < 0 || limit > INT32_MAX)) {
+        (void)TG_ERR(&err, TIDEGATE_INVALID_OPTION, "--limit takes a number of rows, not '%.*s'",
+                     TG_SARG(cli->value[TG_OPT_LIMIT]));
         return tg_cli_usage(&err, cli->command);
     }
     tg_name name;
@@ -139,7 +145,8 @@ int tg_cmd_show(tg_cli *cli)
     if (status != TG_STATUS_OK) {
         return status;
     }
-    tg_str sql = tg_str_printf(cli->arena, "SELECT * FROM %.*s LIMIT %lld", TG_SARG(cli->arguments.items[0]), (long long)limit);
+    tg_str sql = tg_str_printf(cli->arena, "SELECT * FROM %.*s LIMIT %lld",
+                               TG_SARG(cli->arguments.items[0]), (long long)limit);
     (void)run_text(&run, cli->arena, sql, "TABLE");
     tg_api_close(run.api);
     return run.status;

@@ -58,7 +58,8 @@ int tg_cli_open(tg_cli *cli, bool need_spec, tg_api **out_api)
         (void)TG_ERR(&err, TIDEGATE_INVALID_OPTION, "--spec and --warehouse exclude each other");
         return tg_cli_usage(&err, cli->command);
     }
-    static const tg_option_id NOT_EMPTY[] = {TG_OPT_SPEC, TG_OPT_WAREHOUSE, TG_OPT_NOW, TG_OPT_TIMEZONE, TG_OPT_CATALOG, TG_OPT_SCHEMA};
+    static const tg_option_id NOT_EMPTY[] = {TG_OPT_SPEC,     TG_OPT_WAREHOUSE, TG_OPT_NOW,
+                                             TG_OPT_TIMEZONE, TG_OPT_CATALOG,   TG_OPT_SCHEMA};
     for (size_t i = 0; i < sizeof(NOT_EMPTY) / sizeof(*NOT_EMPTY); i++) {
         if (cli->given[NOT_EMPTY[i]] && cli->value[NOT_EMPTY[i]].len == 0) {
             (void)TG_ERR(&err, TIDEGATE_INVALID_OPTION, "an option has an empty value");
@@ -82,7 +83,9 @@ int tg_cli_open(tg_cli *cli, bool need_spec, tg_api **out_api)
     tg_diags diags = TG_DIAGS_INIT;
     tg_code code = tg_api_open(&options, out_api, &diags);
     tg_cli_print_diags(&diags);
-    bool is_usage = diags.error_count > 0 && (diags.items[0].cls == TG_E_TIDEGATE_INVALID_OPTION || diags.items[0].cls == TG_E_INVALID_TIMEZONE) &&
+    bool is_usage = diags.error_count > 0 &&
+                    (diags.items[0].cls == TG_E_TIDEGATE_INVALID_OPTION ||
+                     diags.items[0].cls == TG_E_INVALID_TIMEZONE) &&
                     !diags.items[0].place.file;
     tg_diags_dispose(&diags);
     if (code != TG_OK) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Command lines. Every command takes its options from options.def; nothing is guessed: a word that is near a valid one is an error
- * that names it. "--name value", "--name=value", "-n value", "-nvalue"; "--" ends the options.
+ * Command lines. Every command takes its options from options.def; nothing is guessed: a word that
+ * is near a valid one is an error that names it. "--name value", "--name=value", "-n value",
+ * "-nvalue"; "--" ends the options.
  */
 #include "cli/cli.h"
 
@@ -27,27 +28,33 @@ typedef struct command_row {
 } command_row;
 
 static const command_row COMMANDS[] = {
-#define TG_COMMAND(id, name, arguments, summary, description) {name, arguments, summary, description},
+#define TG_COMMAND(id, name, arguments, summary, description) \
+    {name, arguments, summary, description},
 #include "cli/options.def"
 #undef TG_COMMAND
 };
 
 static bool option_of(size_t option, tg_command_id command)
 {
-    return command == TG_COMMAND_NONE ? OPTIONS[option].commands == TG_IN_ALL : (OPTIONS[option].commands & 1u << command) != 0;
+    return command == TG_COMMAND_NONE ? OPTIONS[option].commands == TG_IN_ALL
+                                      : (OPTIONS[option].commands & 1u << command) != 0;
 }
 
-/* ---- parsing ------------------------------------------------------------------------------------------------------------ */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
-/* Options that exist elsewhere under these names: accepted by other tools of the same kind, said so instead of "unknown". */
-static const char *const LATER[] = {"full-refresh", "full-refresh-all", "replace-where", "replace-where-overrides", "allow-reset",
-                                    "allow-shrink", "allow-clock-back", "param",         "conf",                    "strict-spec"};
+/* Options that exist elsewhere under these names: accepted by other tools of the same kind, said so
+ * instead of "unknown". */
+static const char *const LATER[] = {
+    "full-refresh", "full-refresh-all", "replace-where",    "replace-where-overrides",
+    "allow-reset",  "allow-shrink",     "allow-clock-back", "param",
+    "conf",         "strict-spec"};
 
 static tg_code unknown_option(tg_cli *cli, const char *shown, tg_str name, tg_error *err)
 {
     for (size_t i = 0; i < sizeof(LATER) / sizeof(*LATER); i++) {
         if (tg_str_eq(name, tg_str_from(LATER[i]))) {
-            TG_FAIL(err, TIDEGATE_INVALID_OPTION, "option %s is not available in this release", shown);
+            TG_FAIL(err, TIDEGATE_INVALID_OPTION, "option %s is not available in this release",
+                    shown);
         }
     }
     tg_str candidates[TG_OPT_COUNT_];
@@ -59,7 +66,8 @@ static tg_code unknown_option(tg_cli *cli, const char *shown, tg_str name, tg_er
     }
     TG_ERR(err, TIDEGATE_INVALID_OPTION, "unknown option %s", shown);
     tg_str near = tg_str_nearest(name, candidates, count);
-    return near.len ? tg_error_hint(err, "Did you mean --%.*s?", TG_SARG(near)) : TG_INVALID_ARGUMENT;
+    return near.len ? tg_error_hint(err, "Did you mean --%.*s?", TG_SARG(near))
+                    : TG_INVALID_ARGUMENT;
 }
 
 static tg_code find_command(tg_str word, tg_command_id *out, tg_error *err)
@@ -81,7 +89,8 @@ static tg_code find_command(tg_str word, tg_command_id *out, tg_error *err)
 static int find_option(const tg_cli *cli, tg_str name, char letter)
 {
     for (size_t i = 0; i < TG_OPT_COUNT_; i++) {
-        bool hit = letter ? OPTIONS[i].letter == letter : tg_str_eq(name, tg_str_from(OPTIONS[i].name));
+        bool hit =
+            letter ? OPTIONS[i].letter == letter : tg_str_eq(name, tg_str_from(OPTIONS[i].name));
         if (hit && option_of(i, cli->command)) {
             return (int)i;
         }
@@ -104,7 +113,8 @@ static tg_code take_option(tg_cli *cli, int argc, char **argv, int *at, tg_error
     } else if (word[2] != '\0') {
         value = tg_str_from(word + 2);
     }
-    const char *shown = is_long ? tg_arena_printf(cli->arena, "--%.*s", TG_SARG(name)) : tg_arena_printf(cli->arena, "-%.*s", TG_SARG(name));
+    const char *shown = is_long ? tg_arena_printf(cli->arena, "--%.*s", TG_SARG(name))
+                                : tg_arena_printf(cli->arena, "-%.*s", TG_SARG(name));
     int option = find_option(cli, name, is_long ? '\0' : word[1]);
     if (option < 0) {
         return unknown_option(cli, shown, name, err);
@@ -114,7 +124,8 @@ static tg_code take_option(tg_cli *cli, int argc, char **argv, int *at, tg_error
     }
     if (OPTIONS[option].value && !value.ptr) {
         if (*at + 1 >= argc) {
-            TG_FAIL(err, TIDEGATE_INVALID_OPTION, "option %s needs a value: %s", shown, OPTIONS[option].value);
+            TG_FAIL(err, TIDEGATE_INVALID_OPTION, "option %s needs a value: %s", shown,
+                    OPTIONS[option].value);
         }
         value = tg_str_from(argv[++*at]);
     }
@@ -143,7 +154,8 @@ tg_code tg_cli_parse(tg_cli *cli, int argc, char **argv, tg_error *err)
     }
     size_t wanted = cli->command != TG_COMMAND_NONE && COMMANDS[cli->command].arguments[0] ? 1 : 0;
     if (cli->arguments.count > wanted) {
-        TG_FAIL(err, TIDEGATE_INVALID_OPTION, "unexpected argument '%.*s'", TG_SARG(cli->arguments.items[wanted]));
+        TG_FAIL(err, TIDEGATE_INVALID_OPTION, "unexpected argument '%.*s'",
+                TG_SARG(cli->arguments.items[wanted]));
     }
     if (cli->arguments.count < wanted && !cli->given[TG_OPT_HELP]) {
         TG_FAIL(err, TIDEGATE_INVALID_OPTION, "%s is missing", COMMANDS[cli->command].arguments);
@@ -167,7 +179,7 @@ void tg_cli_list(tg_cli *cli, tg_option_id option, tg_str **out_items, size_t *o
     *out_count = items.count;
 }
 
-/* ---- help --------------------------------------------------------------------------------------------------------------- */
+/* ---- help ------------------------------------------------------------------------------------ */
 
 static void option_label(size_t option, tg_buf *out)
 {
@@ -195,7 +207,8 @@ void tg_cli_help(tg_command_id command, FILE *to)
 {
     if (command != TG_COMMAND_NONE) {
         const command_row *row = &COMMANDS[command];
-        fprintf(to, "usage: tidegate %s [options]%s%s\n\n%s\n\n", row->name, row->arguments[0] ? " " : "", row->arguments, row->description);
+        fprintf(to, "usage: tidegate %s [options]%s%s\n\n%s\n\n", row->name,
+                row->arguments[0] ? " " : "", row->arguments, row->description);
         print_options(command, to);
         return;
     }
@@ -204,15 +217,18 @@ void tg_cli_help(tg_command_id command, FILE *to)
     for (size_t i = 0; i < TG_COMMAND_COUNT_; i++) {
         fprintf(to, "  %-10s  %s\n", COMMANDS[i].name, COMMANDS[i].summary);
     }
-    fprintf(to, "\n  --version   print the version\n  --help      print this help; tidegate COMMAND --help prints a command's\n\n"
-                "exit status: 0 success, 1 failed or partly failed, 2 usage, 3 validation (nothing was touched),\n"
+    fprintf(to, "\n  --version   print the version\n  --help      print this help; tidegate "
+                "COMMAND --help prints a command's\n\n"
+                "exit status: 0 success, 1 failed or partly failed, 2 usage, 3 validation (nothing "
+                "was touched),\n"
                 "             4 refused by a guard, 130 interrupted\n");
 }
 
 void tg_cli_man(FILE *to)
 {
-    fprintf(to, ".TH TIDEGATE 1 \"\" \"tidegate " TG_VERSION_STRING "\" \"User Commands\"\n.SH NAME\n"
-                "tidegate \\- declarative data pipelines on Delta tables\n.SH SYNOPSIS\n");
+    fprintf(to,
+            ".TH TIDEGATE 1 \"\" \"tidegate " TG_VERSION_STRING "\" \"User Commands\"\n.SH NAME\n"
+            "tidegate \\- declarative data pipelines on Delta tables\n.SH SYNOPSIS\n");
     for (size_t i = 0; i < TG_COMMAND_COUNT_; i++) {
         fprintf(to, ".B tidegate %s\n[options] %s\n.br\n", COMMANDS[i].name, COMMANDS[i].arguments);
     }
@@ -227,7 +243,9 @@ void tg_cli_man(FILE *to)
             }
         }
     }
-    fprintf(to, ".SH EXIT STATUS\n0 success, 1 failed or partly failed, 2 usage, 3 validation (nothing was touched), "
-                "4 refused by a guard, 130 interrupted.\n.SH ENVIRONMENT\n.TP\n.B TIDEGATE_DUCKDB\npath of libduckdb.so; "
+    fprintf(to, ".SH EXIT STATUS\n0 success, 1 failed or partly failed, 2 usage, 3 validation "
+                "(nothing was touched), "
+                "4 refused by a guard, 130 interrupted.\n.SH ENVIRONMENT\n.TP\n.B "
+                "TIDEGATE_DUCKDB\npath of libduckdb.so; "
                 "default: the one that was installed with tidegate\n");
 }

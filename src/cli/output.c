@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Results as table, CSV, JSON lines, or the rows format. CSV and JSON stream; the rows format is complete before its header is
- * printed (a reader must not see rows of a statement that fails later); a table takes its widths from its first rows.
+ * Results as table, CSV, JSON lines, or the rows format. CSV and JSON stream; the rows format is
+ * complete before its header is printed (a reader must not see rows of a statement that fails
+ * later); a table takes its widths from its first rows.
  */
 #include "cli/cli.h"
 
@@ -22,7 +23,8 @@ tg_code tg_cli_format(const tg_cli *cli, tg_format *out_format, tg_error *err)
             return TG_OK;
         }
     }
-    TG_ERR(err, TIDEGATE_INVALID_OPTION, "unknown format '%.*s': table, csv, json or rows", TG_SARG(cli->value[TG_OPT_FORMAT]));
+    TG_ERR(err, TIDEGATE_INVALID_OPTION, "unknown format '%.*s': table, csv, json or rows",
+           TG_SARG(cli->value[TG_OPT_FORMAT]));
     tg_str near = tg_str_nearest(cli->value[TG_OPT_FORMAT], names, 4);
     return near.len ? tg_error_hint(err, "Did you mean %.*s?", TG_SARG(near)) : TG_INVALID_ARGUMENT;
 }
@@ -33,7 +35,7 @@ static void flush(tg_buf *buf, FILE *to)
     tg_buf_clear(buf);
 }
 
-/* ---- rows and JSON ------------------------------------------------------------------------------------------------------- */
+/* ---- rows and JSON --------------------------------------------------------------------------- */
 
 static void rows_header(const tg_result *result, size_t statement, tg_buf *out)
 {
@@ -123,13 +125,14 @@ static tg_code print_json(tg_result *result, FILE *to, tg_error *err)
     return TG_OK;
 }
 
-/* ---- CSV (RFC 4180; NULL is an empty field, an empty string is "") ---------------------------------------------------------- */
+/* ---- CSV (RFC 4180; NULL is an empty field, an empty string is "") --------------------------- */
 
 static void csv_field(tg_str text, tg_buf *out)
 {
     bool quote = text.len == 0;
     for (size_t i = 0; i < text.len && !quote; i++) {
-        quote = text.ptr[i] == ',' || text.ptr[i] == '"' || text.ptr[i] == '\n' || text.ptr[i] == '\r';
+        quote =
+            text.ptr[i] == ',' || text.ptr[i] == '"' || text.ptr[i] == '\n' || text.ptr[i] == '\r';
     }
     if (!quote) {
         tg_buf_adds(out, text);
@@ -173,7 +176,7 @@ static tg_code print_csv(tg_result *result, FILE *to, tg_error *err)
     return TG_OK;
 }
 
-/* ---- table ---------------------------------------------------------------------------------------------------------------- */
+/* ---- table ----------------------------------------------------------------------------------- */
 
 typedef struct table_print {
     tg_arena *arena;
@@ -244,7 +247,8 @@ static void read_cells(tg_result *result, tg_arena *arena, tg_str *cells)
     }
 }
 
-static void print_kept(table_print *table, const tg_result *result, tg_str *const *rows, size_t count)
+static void print_kept(table_print *table, const tg_result *result, tg_str *const *rows,
+                       size_t count)
 {
     tg_str *names = TG_NEW_ARRAY(table->arena, tg_str, table->columns);
     for (size_t i = 0; i < table->columns; i++) {
@@ -267,7 +271,10 @@ static tg_code print_table(tg_result *result, FILE *to, tg_error *err)
     tg_auto_arena tg_arena *arena = tg_arena_new();
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     size_t columns = result->schema.count;
-    table_print table = {.arena = arena, .columns = columns, .widths = TG_NEW_ARRAY(arena, size_t, columns), .to = to};
+    table_print table = {.arena = arena,
+                         .columns = columns,
+                         .widths = TG_NEW_ARRAY(arena, size_t, columns),
+                         .to = to};
     tg_str **rows = TG_NEW_ARRAY(arena, tg_str *, WIDTH_ROWS);
     size_t kept = 0, count = 0;
     tg_code code = TG_OK;
@@ -300,7 +307,8 @@ static tg_code print_table(tg_result *result, FILE *to, tg_error *err)
     return code;
 }
 
-tg_code tg_cli_print_result(tg_result *result, tg_format format, size_t statement, FILE *to, tg_error *err)
+tg_code tg_cli_print_result(tg_result *result, tg_format format, size_t statement, FILE *to,
+                            tg_error *err)
 {
     if (format == TG_FORMAT_OUT_ROWS) {
         return print_rows(result, statement, to, err);

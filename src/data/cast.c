@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Casts of constants between atomic types, by Spark's ANSI rules. Where Spark would round, overflow or fail, the answer is "no":
- * the caller then leaves the cast to the engine.
+ * Casts of constants between atomic types, by Spark's ANSI rules. Where Spark would round, overflow
+ * or fail, the answer is "no": the caller then leaves the cast to the engine.
  */
 #include <math.h>
 
@@ -20,7 +20,7 @@ static bool is_floating(const tg_type *type)
     return type->kind == TG_TYPE_FLOAT || type->kind == TG_TYPE_DOUBLE;
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------ */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* number * 10^-scale as an integer, decimal or floating value, if exactly so. */
 static bool to_integer(tg_int128 number, int scale, const tg_type *to, tg_value *out)
@@ -105,7 +105,7 @@ static bool cast_floating(const cast *c, tg_value *out)
     return number_to((tg_int128)value, 0, c->to, out);
 }
 
-/* ---- times -------------------------------------------------------------------------------------------------------- */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 static bool cast_date(const cast *c, tg_value *out)
 {
@@ -142,7 +142,7 @@ static bool cast_timestamp(const cast *c, tg_value *out)
     return false;
 }
 
-/* ---- strings ------------------------------------------------------------------------------------------------------ */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 /* Spark trims white space and control characters before it reads a number or boolean. */
 static tg_str trim_all(tg_str text)
@@ -158,7 +158,8 @@ static tg_str trim_all(tg_str text)
 
 static bool string_to_boolean(tg_str text, tg_value *out)
 {
-    static const char *const words[2][5] = {{"f", "false", "n", "no", "0"}, {"t", "true", "y", "yes", "1"}};
+    static const char *const words[2][5] = {{"f", "false", "n", "no", "0"},
+                                            {"t", "true", "y", "yes", "1"}};
 
     for (int value = 0; value < 2; value++) {
         for (int i = 0; i < 5; i++) {
@@ -189,8 +190,13 @@ static bool string_to_floating(tg_str text, const tg_type *to, tg_value *out)
 {
     static const struct {
         const char *word, *canonical;
-    } words[] = {{"inf", "Infinity"},       {"+inf", "Infinity"},   {"infinity", "Infinity"}, {"+infinity", "Infinity"},
-                 {"-inf", "-Infinity"}, {"-infinity", "-Infinity"}, {"nan", "NaN"}};
+    } words[] = {{"inf", "Infinity"},
+                 {"+inf", "Infinity"},
+                 {"infinity", "Infinity"},
+                 {"+infinity", "Infinity"},
+                 {"-inf", "-Infinity"},
+                 {"-infinity", "-Infinity"},
+                 {"nan", "NaN"}};
     double value;
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -249,29 +255,33 @@ static bool cast_string(const cast *c, tg_value *out)
         return string_to_integer(text, c->to, out);
     }
     if (c->to->kind == TG_TYPE_DECIMAL) {
-        return tg_decimal_parse(text, c->to->scale, &number) && to_decimal(number, c->to->scale, c->to, out);
+        return tg_decimal_parse(text, c->to->scale, &number) &&
+               to_decimal(number, c->to->scale, c->to, out);
     }
     if (is_floating(c->to)) {
         return string_to_floating(text, c->to, out);
     }
-    if (c->to->kind == TG_TYPE_DATE || c->to->kind == TG_TYPE_TIMESTAMP || c->to->kind == TG_TYPE_TIMESTAMP_NTZ) {
+    if (c->to->kind == TG_TYPE_DATE || c->to->kind == TG_TYPE_TIMESTAMP ||
+        c->to->kind == TG_TYPE_TIMESTAMP_NTZ) {
         return string_to_time(c, text, out);
     }
     return false;
 }
 
-/* ---- all ---------------------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static bool cast_interval(const cast *c, tg_value *out)
 {
-    if (c->to->kind != c->from.type->kind || c->to->from > c->from.type->from || c->to->to < c->from.type->to) {
+    if (c->to->kind != c->from.type->kind || c->to->from > c->from.type->from ||
+        c->to->to < c->from.type->to) {
         return false;
     }
     *out = tg_value_int(c->to, c->from.as.i64);
     return true;
 }
 
-bool tg_value_cast(tg_value value, const tg_type *to, const tg_zone *zone, tg_arena *arena, tg_value *out)
+bool tg_value_cast(tg_value value, const tg_type *to, const tg_zone *zone, tg_arena *arena,
+                   tg_value *out)
 {
     cast c = {value, to, zone, arena};
 

@@ -2,16 +2,18 @@
 /*
  * Values as text in the Delta log: partition values and the bounds in file statistics.
  *
- * A bound that is too wide costs time; one that is too narrow loses rows. So what is read is widened by what other writers are
- * known to get wrong, and what cannot be written safely is left out.
+ * A bound that is too wide costs time; one that is too narrow loses rows. So what is read is
+ * widened by what other writers are known to get wrong, and what cannot be written safely is left
+ * out.
  */
 #include <math.h>
 
 #include "data/data_int.h"
 
-/* ---- partition values --------------------------------------------------------------------------------------------- */
+/* ---- partition values ------------------------------------------------------------------------ */
 
-static bool partition_time(tg_str text, const tg_type *type, const tg_zone *zone, tg_arena *arena, tg_value *out)
+static bool partition_time(tg_str text, const tg_type *type, const tg_zone *zone, tg_arena *arena,
+                           tg_value *out)
 {
     int64_t value;
     bool has_zone = false;
@@ -55,7 +57,8 @@ static bool partition_number(tg_str text, const tg_type *type, tg_value *out)
     return number >= min && number <= max;
 }
 
-static bool partition_parse(tg_str text, const tg_type *type, const tg_zone *zone, tg_arena *arena, tg_value *out)
+static bool partition_parse(tg_str text, const tg_type *type, const tg_zone *zone, tg_arena *arena,
+                            tg_value *out)
 {
     if (tg_type_is_numeric(type)) {
         return partition_number(text, type, out);
@@ -67,8 +70,8 @@ static bool partition_parse(tg_str text, const tg_type *type, const tg_zone *zon
     return partition_time(text, type, zone, arena, out);
 }
 
-tg_code tg_value_from_partition(tg_str text, bool is_null, const tg_type *type, const tg_zone *zone, tg_arena *arena,
-                                tg_value *out, tg_error *err)
+tg_code tg_value_from_partition(tg_str text, bool is_null, const tg_type *type, const tg_zone *zone,
+                                tg_arena *arena, tg_value *out, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_value value;
@@ -108,8 +111,8 @@ tg_code tg_value_from_partition(tg_str text, bool is_null, const tg_type *type, 
         return TG_OK;
     }
     if (!partition_parse(text, type, zone, scratch, &value)) {
-        TG_FAIL(err, TIDEGATE_INVALID_PARTITION_VALUE, "partition value \"%.*s\" is not a valid %s", TG_SARG(text),
-                tg_type_text(scratch, type).ptr);
+        TG_FAIL(err, TIDEGATE_INVALID_PARTITION_VALUE, "partition value \"%.*s\" is not a valid %s",
+                TG_SARG(text), tg_type_text(scratch, type).ptr);
     }
     *out = value;
     return TG_OK;
@@ -157,7 +160,7 @@ tg_str tg_value_to_partition(tg_arena *arena, tg_value value, bool *out_is_null)
     return TG_S("");
 }
 
-/* ---- reading statistics ------------------------------------------------------------------------------------------- */
+/* ---- reading statistics ---------------------------------------------------------------------- */
 
 static int64_t add_saturating(int64_t a, int64_t b)
 {
@@ -169,7 +172,8 @@ static int64_t add_saturating(int64_t a, int64_t b)
     return sum;
 }
 
-static bool stat_timestamp(tg_str text, const tg_type *type, bool is_max, tg_arena *arena, tg_value *out)
+static bool stat_timestamp(tg_str text, const tg_type *type, bool is_max, tg_arena *arena,
+                           tg_value *out)
 {
     bool is_utc = tg_str_ends(text, TG_S("Z"));
     int64_t us;
@@ -210,7 +214,8 @@ static bool stat_decimal(tg_str text, const tg_type *type, bool is_max, tg_value
     return true;
 }
 
-bool tg_value_from_stat(tg_str raw, bool is_json_string, const tg_type *type, bool is_max, tg_arena *arena, tg_value *out)
+bool tg_value_from_stat(tg_str raw, bool is_json_string, const tg_type *type, bool is_max,
+                        tg_arena *arena, tg_value *out)
 {
     tg_value value;
     int64_t days;
@@ -264,7 +269,7 @@ bool tg_value_from_stat(tg_str raw, bool is_json_string, const tg_type *type, bo
     return false;
 }
 
-/* ---- writing statistics ------------------------------------------------------------------------------------------- */
+/* ---- writing statistics ---------------------------------------------------------------------- */
 
 /* Spark's default prefix length, in code points. */
 enum { STAT_STRING_PREFIX = 32 };
@@ -281,8 +286,8 @@ static size_t prefix_bytes(tg_str text, size_t code_points)
 }
 
 /*
- * A short string that is at least text in byte order: its prefix and one character above the next one. Where the next one is
- * the greatest there is, the prefix grows, up to twice its length.
+ * A short string that is at least text in byte order: its prefix and one character above the next
+ * one. Where the next one is the greatest there is, the prefix grows, up to twice its length.
  */
 static bool stat_string_max(tg_str text, tg_buf *out)
 {
@@ -329,12 +334,14 @@ static bool stat_time(tg_value value, bool is_max, tg_buf *out)
     if (rest && __builtin_add_overflow(us, is_max ? 1000 - rest : -rest, &us)) {
         return false;
     }
-    if (us < tg_days_from_civil(1, 1, 1) * TG_US_PER_DAY || us >= tg_days_from_civil(10000, 1, 1) * TG_US_PER_DAY) {
+    if (us < tg_days_from_civil(1, 1, 1) * TG_US_PER_DAY ||
+        us >= tg_days_from_civil(10000, 1, 1) * TG_US_PER_DAY) {
         return false;
     }
     tg_civil_from_us(us, &civil);
-    tg_buf_addf(out, "\"%04d-%02d-%02dT%02d:%02d:%02d.%03d%s\"", (int)civil.year, civil.month, civil.day, civil.hour,
-                civil.minute, civil.second, civil.microsecond / 1000, value.type->kind == TG_TYPE_TIMESTAMP ? "Z" : "");
+    tg_buf_addf(out, "\"%04d-%02d-%02dT%02d:%02d:%02d.%03d%s\"", (int)civil.year, civil.month,
+                civil.day, civil.hour, civil.minute, civil.second, civil.microsecond / 1000,
+                value.type->kind == TG_TYPE_TIMESTAMP ? "Z" : "");
     return true;
 }
 

@@ -2,20 +2,21 @@
 /*
  * Domains: sets of values of one column as ascending, disjoint intervals, plus whether NULL is in.
  *
- * Normal form makes equal sets look equal: bounds of discrete types are closed, adjacent intervals are one, and a bound that excludes
- * nothing (x >= false, x <= NaN, s >= '') is dropped.
+ * Normal form makes equal sets look equal: bounds of discrete types are closed, adjacent intervals
+ * are one, and a bound that excludes nothing (x >= false, x <= NaN, s >= '') is dropped.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "data/region_int.h"
 
-/* ---- bounds ------------------------------------------------------------------------------------------------------- */
+/* ---- bounds ---------------------------------------------------------------------------------- */
 
 static bool is_discrete(const tg_type *type)
 {
-    return tg_type_is_integer(type) || type->kind == TG_TYPE_BOOLEAN || type->kind == TG_TYPE_DATE ||
-           type->kind == TG_TYPE_TIMESTAMP || type->kind == TG_TYPE_TIMESTAMP_NTZ || type->kind == TG_TYPE_DECIMAL;
+    return tg_type_is_integer(type) || type->kind == TG_TYPE_BOOLEAN ||
+           type->kind == TG_TYPE_DATE || type->kind == TG_TYPE_TIMESTAMP ||
+           type->kind == TG_TYPE_TIMESTAMP_NTZ || type->kind == TG_TYPE_DECIMAL;
 }
 
 /* Is value the least (greatest) of its type? */
@@ -107,7 +108,8 @@ bool tg_interval_normalize(tg_interval *interval, const tg_type *type)
     }
     /* Nothing lies above the greatest or below the least value. */
     if ((result.has_low && result.low_open && is_greatest(result.low)) ||
-        (result.has_high && result.high_open && is_least(result.high)) || is_empty_interval(&result)) {
+        (result.has_high && result.high_open && is_least(result.high)) ||
+        is_empty_interval(&result)) {
         return false;
     }
     result.low_open = result.has_low && result.low_open;
@@ -116,7 +118,7 @@ bool tg_interval_normalize(tg_interval *interval, const tg_type *type)
     return true;
 }
 
-/* ---- lists of intervals ------------------------------------------------------------------------------------------- */
+/* ---- lists of intervals ---------------------------------------------------------------------- */
 
 static int by_low(const void *a, const void *b)
 {
@@ -184,7 +186,7 @@ static bool interval_and(const tg_interval *a, const tg_interval *b, tg_interval
     return !is_empty_interval(out);
 }
 
-/* ---- domains ------------------------------------------------------------------------------------------------------ */
+/* ---- domains --------------------------------------------------------------------------------- */
 
 bool tg_domain_is_empty(const tg_domain *domain)
 {
@@ -193,7 +195,8 @@ bool tg_domain_is_empty(const tg_domain *domain)
 
 static bool holds_all_values(const tg_domain *domain)
 {
-    return domain->interval_count == 1 && !domain->intervals[0].has_low && !domain->intervals[0].has_high;
+    return domain->interval_count == 1 && !domain->intervals[0].has_low &&
+           !domain->intervals[0].has_high;
 }
 
 bool tg_domain_is_full(const tg_domain *domain)
@@ -207,7 +210,8 @@ bool tg_domain_same(const tg_domain *a, const tg_domain *b)
         return false;
     }
     for (size_t i = 0; i < a->interval_count; i++) {
-        if (low_cmp(&a->intervals[i], &b->intervals[i]) != 0 || high_cmp(&a->intervals[i], &b->intervals[i]) != 0) {
+        if (low_cmp(&a->intervals[i], &b->intervals[i]) != 0 ||
+            high_cmp(&a->intervals[i], &b->intervals[i]) != 0) {
             return false;
         }
     }
@@ -245,7 +249,8 @@ bool tg_domain_contains(const tg_domain *outer, const tg_domain *inner)
     }
     /* Intervals are disjoint and not adjacent: each inner one must lie in a single outer one. */
     for (size_t i = 0; i < inner->interval_count; i++) {
-        while (k < outer->interval_count && high_cmp(&outer->intervals[k], &inner->intervals[i]) < 0) {
+        while (k < outer->interval_count &&
+               high_cmp(&outer->intervals[k], &inner->intervals[i]) < 0) {
             k++;
         }
         if (k == outer->interval_count || low_cmp(&outer->intervals[k], &inner->intervals[i]) > 0) {
@@ -258,7 +263,8 @@ bool tg_domain_contains(const tg_domain *outer, const tg_domain *inner)
 tg_domain tg_domain_and(tg_arena *arena, const tg_domain *a, const tg_domain *b)
 {
     tg_domain result = *a;
-    tg_interval *intervals = TG_NEW_ARRAY(arena, tg_interval, a->interval_count + b->interval_count);
+    tg_interval *intervals =
+        TG_NEW_ARRAY(arena, tg_interval, a->interval_count + b->interval_count);
     size_t count = 0;
     size_t i = 0;
     size_t k = 0;
@@ -286,7 +292,8 @@ tg_domain tg_domain_or(tg_arena *arena, const tg_domain *a, const tg_domain *b)
     tg_interval *intervals = TG_NEW_ARRAY(arena, tg_interval, count);
 
     for (size_t i = 0; i < count; i++) {
-        intervals[i] = i < a->interval_count ? a->intervals[i] : b->intervals[i - a->interval_count];
+        intervals[i] =
+            i < a->interval_count ? a->intervals[i] : b->intervals[i - a->interval_count];
     }
     result.allows_null = a->allows_null || b->allows_null;
     result.intervals = intervals;

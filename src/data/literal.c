@@ -2,8 +2,8 @@
 /*
  * Values as SQL literals that Spark and tidegate read back to the same value.
  *
- * "-128Y" is minus applied to 128Y, which is out of range: the smallest integers are written as casts. Instants carry 'Z', so that
- * the session's zone does not matter.
+ * "-128Y" is minus applied to 128Y, which is out of range: the smallest integers are written as
+ * casts. Instants carry 'Z', so that the session's zone does not matter.
  */
 #include <math.h>
 
@@ -24,7 +24,10 @@ static void add_integer(tg_buf *out, tg_value value)
         return;
     }
     tg_buf_addf(out, "%lld", (long long)value.as.i64);
-    tg_buf_addz(out, kind == TG_TYPE_TINYINT ? "Y" : kind == TG_TYPE_SMALLINT ? "S" : kind == TG_TYPE_BIGINT ? "L" : "");
+    tg_buf_addz(out, kind == TG_TYPE_TINYINT    ? "Y"
+                     : kind == TG_TYPE_SMALLINT ? "S"
+                     : kind == TG_TYPE_BIGINT   ? "L"
+                                                : "");
 }
 
 static void add_floating(tg_buf *out, tg_value value)
@@ -106,7 +109,8 @@ static void add_interval(tg_buf *out, tg_value value)
     tg_buf_addz(out, value.as.i64 < 0 ? "INTERVAL '-" : "INTERVAL '");
     for (tg_interval_field field = first; field <= last; field++) {
         uint64_t unit = (uint64_t)fields[field].unit;
-        bool two_digits = field > TG_FIELD_DAY; /* also the first one: Spark writes 03:04.5 and 01.5 */
+        bool two_digits =
+            field > TG_FIELD_DAY; /* also the first one: Spark writes 03:04.5 and 01.5 */
         tg_buf_addz(out, field > first ? fields[field].before : "");
         tg_buf_addf(out, two_digits ? "%02llu" : "%llu", (unsigned long long)(rest / unit));
         rest %= unit;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers as text: decimals by exact integer arithmetic, doubles by the shortest digits that read back. */
+/* Numbers as text: decimals by exact integer arithmetic, doubles by the shortest digits that read
+ * back. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ bool tg_data_decimal_fits(tg_int128 unscaled, int precision)
     return unscaled < limit && unscaled > -limit;
 }
 
-/* ---- decimals ----------------------------------------------------------------------------------------------------- */
+/* ---- decimals -------------------------------------------------------------------------------- */
 
 /* A number's text taken apart: sign, digits (with the point removed) and where the point stands. */
 typedef struct number_parts {
@@ -104,7 +105,8 @@ bool tg_decimal_parse(tg_str text, int scale, tg_int128 *out)
     shift = parts.exponent + scale - (int64_t)parts.fraction.len;
     for (size_t i = 0; i < digit_count; i++) {
         char c = i < parts.whole.len ? parts.whole.ptr[i] : parts.fraction.ptr[i - parts.whole.len];
-        int64_t place = (int64_t)(digit_count - i) - 1 + shift; /* power of ten in the unscaled value */
+        int64_t place =
+            (int64_t)(digit_count - i) - 1 + shift; /* power of ten in the unscaled value */
         if (place < 0) {
             if (c != '0') {
                 return false;
@@ -148,7 +150,7 @@ tg_str tg_decimal_text(tg_arena *arena, tg_int128 unscaled, int scale)
     return tg_str_copy(arena, (tg_str){text + at, sizeof(text) - at});
 }
 
-/* ---- doubles ------------------------------------------------------------------------------------------------------ */
+/* ---- doubles --------------------------------------------------------------------------------- */
 
 bool tg_data_double_parse(tg_str text, bool is_float, double *out)
 {
@@ -176,7 +178,8 @@ bool tg_data_double_parse(tg_str text, bool is_float, double *out)
 /* The fewest digits (as "d.ddde+xx") that read back. */
 static void shortest_digits(double value, bool is_float, char *text, size_t size)
 {
-    int precision = is_float ? 6 : 15; /* with so many digits every decimal survives the way through the type */
+    int precision =
+        is_float ? 6 : 15; /* with so many digits every decimal survives the way through the type */
     int precision_max = is_float ? 9 : 17;
 
     if (value < (is_float ? (double)FLT_MIN : DBL_MIN)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Regions: unions of boxes. A box keeps only columns that it restricts, sorted by name; a box that holds nothing is dropped, and
- * boxes that differ in one column are one, so that an IN list is one box.
+ * Regions: unions of boxes. A box keeps only columns that it restricts, sorted by name; a box that
+ * holds nothing is dropped, and boxes that differ in one column are one, so that an IN list is one
+ * box.
  *
  * Where a cap is hit the answer grows (is_upper_bound) or a proof fails: never the other way round.
  */
@@ -12,7 +13,7 @@
 
 typedef TG_VEC(tg_box) box_list;
 
-/* ---- making ------------------------------------------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 tg_region tg_region_all(void)
 {
@@ -32,7 +33,8 @@ bool tg_region_is_none(tg_region region)
 
 bool tg_region_is_all(tg_region region)
 {
-    return region.box_count == 1 && region.boxes[0].domain_count == 0 && region.boxes[0].opaque_count == 0 && !region.is_upper_bound;
+    return region.box_count == 1 && region.boxes[0].domain_count == 0 &&
+           region.boxes[0].opaque_count == 0 && !region.is_upper_bound;
 }
 
 static tg_region grown(tg_region region)
@@ -54,28 +56,38 @@ static tg_region of_domain(tg_arena *arena, tg_domain domain)
     return (tg_region){.boxes = box, .box_count = 1};
 }
 
-tg_region tg_region_interval(tg_arena *arena, tg_str column, const tg_type *type, tg_interval interval)
+tg_region tg_region_interval(tg_arena *arena, tg_str column, const tg_type *type,
+                             tg_interval interval)
 {
     if (!tg_interval_normalize(&interval, type)) {
         return tg_region_none();
     }
-    return of_domain(arena, (tg_domain){.column = column, .type = type, .intervals = tg_arena_memdup(arena, &interval, sizeof(interval)), .interval_count = 1});
+    return of_domain(arena,
+                     (tg_domain){.column = column,
+                                 .type = type,
+                                 .intervals = tg_arena_memdup(arena, &interval, sizeof(interval)),
+                                 .interval_count = 1});
 }
 
 tg_region tg_region_null(tg_arena *arena, tg_str column, const tg_type *type, bool is_null)
 {
     static const tg_interval anything = {0};
-    return of_domain(arena, (tg_domain){.column = column, .type = type, .allows_null = is_null, .intervals = &anything, .interval_count = is_null ? 0 : 1});
+    return of_domain(arena, (tg_domain){.column = column,
+                                        .type = type,
+                                        .allows_null = is_null,
+                                        .intervals = &anything,
+                                        .interval_count = is_null ? 0 : 1});
 }
 
 tg_region tg_region_opaque(tg_arena *arena, tg_str canonical_text)
 {
     tg_box *box = TG_NEW(arena, tg_box);
-    *box = (tg_box){.opaques = tg_arena_memdup(arena, &canonical_text, sizeof(canonical_text)), .opaque_count = 1};
+    *box = (tg_box){.opaques = tg_arena_memdup(arena, &canonical_text, sizeof(canonical_text)),
+                    .opaque_count = 1};
     return (tg_region){.boxes = box, .box_count = 1};
 }
 
-/* ---- columns of boxes ----------------------------------------------------------------------------------------------------------- */
+/* ---- columns of boxes ------------------------------------------------------------------------ */
 
 static int name_cmp(tg_str a, tg_str b)
 {
@@ -101,7 +113,8 @@ static const tg_domain *find_domain(const tg_box *box, tg_str column)
     return NULL;
 }
 
-/* Do they restrict a column of different types (it was changed)? Then their values cannot be compared. */
+/* Do they restrict a column of different types (it was changed)? Then their values cannot be
+ * compared. */
 static bool types_clash(const tg_box *a, const tg_box *b)
 {
     for (size_t i = 0; i < a->domain_count; i++) {
@@ -163,14 +176,15 @@ static bool box_contains(const tg_box *outer, const tg_box *inner)
 {
     for (size_t i = 0; i < outer->domain_count; i++) {
         const tg_domain *domain = find_domain(inner, outer->domains[i].column);
-        if (!domain || !tg_type_equal(domain->type, outer->domains[i].type) || !tg_domain_contains(&outer->domains[i], domain)) {
+        if (!domain || !tg_type_equal(domain->type, outer->domains[i].type) ||
+            !tg_domain_contains(&outer->domains[i], domain)) {
             return false;
         }
     }
     return opaques_inside(outer, inner);
 }
 
-/* ---- intersection ------------------------------------------------------------------------------------------------------------------ */
+/* ---- intersection ---------------------------------------------------------------------------- */
 
 static int by_text(const void *a, const void *b)
 {
@@ -207,17 +221,19 @@ static bool box_and(tg_arena *arena, const tg_box *a, const tg_box *b, tg_box *o
     return true;
 }
 
-/* ---- union --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- union ----------------------------------------------------------------------------------- */
 
 /* Two boxes that differ in one column at most, as one; false when they are not such. */
 static bool join_boxes(tg_arena *arena, const tg_box *a, const tg_box *b, tg_box *out)
 {
-    if (a->domain_count != b->domain_count || a->opaque_count != b->opaque_count || !opaques_inside(a, b)) {
+    if (a->domain_count != b->domain_count || a->opaque_count != b->opaque_count ||
+        !opaques_inside(a, b)) {
         return false;
     }
     size_t differing = SIZE_MAX;
     for (size_t i = 0; i < a->domain_count; i++) {
-        if (name_cmp(a->domains[i].column, b->domains[i].column) != 0 || !tg_type_equal(a->domains[i].type, b->domains[i].type)) {
+        if (name_cmp(a->domains[i].column, b->domains[i].column) != 0 ||
+            !tg_type_equal(a->domains[i].type, b->domains[i].type)) {
             return false;
         }
         if (!tg_domain_same(&a->domains[i], &b->domains[i])) {
@@ -227,7 +243,10 @@ static bool join_boxes(tg_arena *arena, const tg_box *a, const tg_box *b, tg_box
             differing = i;
         }
     }
-    *out = differing == SIZE_MAX ? *a : with_domain(arena, a, tg_domain_or(arena, &a->domains[differing], &b->domains[differing]));
+    *out = differing == SIZE_MAX
+               ? *a
+               : with_domain(arena, a,
+                             tg_domain_or(arena, &a->domains[differing], &b->domains[differing]));
     return true;
 }
 
@@ -238,7 +257,8 @@ static void add_box(tg_arena *arena, box_list *list, tg_box box)
         if (box_contains(&list->items[i], &box)) {
             return;
         }
-        if (box_contains(&box, &list->items[i]) || join_boxes(arena, &list->items[i], &box, &joined)) {
+        if (box_contains(&box, &list->items[i]) ||
+            join_boxes(arena, &list->items[i], &box, &joined)) {
             box = box_contains(&box, &list->items[i]) ? box : joined;
             list->items[i] = list->items[--list->count];
             add_box(arena, list, box); /* each step shortens the list */
@@ -268,7 +288,8 @@ tg_region tg_region_and(tg_arena *arena, tg_region a, tg_region b)
                 add_box(arena, &list, common);
             }
             if (list.count > TG_LIMIT_REGION_BOXES) {
-                return grown(a.box_count <= b.box_count ? a : b); /* either side holds the intersection */
+                return grown(
+                    a.box_count <= b.box_count ? a : b); /* either side holds the intersection */
             }
         }
     }
@@ -287,9 +308,10 @@ tg_region tg_region_or(tg_arena *arena, tg_region a, tg_region b)
     return finish(&list, a.is_upper_bound || b.is_upper_bound);
 }
 
-/* ---- difference ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- difference ------------------------------------------------------------------------------ */
 
-/* box without cut (whose opaque conditions are all conditions of box): for each column of cut, the part that fails there first. */
+/* box without cut (whose opaque conditions are all conditions of box): for each column of cut, the
+ * part that fails there first. */
 static void cut_box(tg_arena *arena, const tg_box *box, const tg_box *cut, box_list *out)
 {
     static const tg_interval anything = {0};
@@ -297,7 +319,11 @@ static void cut_box(tg_arena *arena, const tg_box *box, const tg_box *cut, box_l
     for (size_t i = 0; i < cut->domain_count; i++) {
         const tg_domain *wanted = &cut->domains[i];
         const tg_domain *mine = find_domain(&rest, wanted->column);
-        tg_domain full = {.column = wanted->column, .type = wanted->type, .allows_null = true, .intervals = &anything, .interval_count = 1};
+        tg_domain full = {.column = wanted->column,
+                          .type = wanted->type,
+                          .allows_null = true,
+                          .intervals = &anything,
+                          .interval_count = 1};
         tg_domain outside = tg_domain_not(arena, wanted), inside;
         outside = tg_domain_and(arena, mine ? mine : &full, &outside);
         inside = tg_domain_and(arena, mine ? mine : &full, wanted);
@@ -327,7 +353,8 @@ static bool subtract(tg_arena *arena, tg_region a, tg_region b, box_list *out, b
                 cut_box(arena, &left.items[i], &b.boxes[j], &next);
             } else {
                 tg_box common;
-                *out_exact = *out_exact && !clash && !box_and(arena, &left.items[i], &b.boxes[j], &common);
+                *out_exact =
+                    *out_exact && !clash && !box_and(arena, &left.items[i], &b.boxes[j], &common);
                 TG_VEC_PUSH(arena, &next, left.items[i]);
             }
             if (next.count > TG_LIMIT_REGION_PIECES) {
@@ -377,7 +404,8 @@ static bool boxes_meet(const tg_box *a, const tg_box *b)
 {
     for (size_t i = 0; i < a->domain_count; i++) {
         const tg_domain *other = find_domain(b, a->domains[i].column);
-        if (other && tg_type_equal(other->type, a->domains[i].type) && !tg_domain_meets(&a->domains[i], other)) {
+        if (other && tg_type_equal(other->type, a->domains[i].type) &&
+            !tg_domain_meets(&a->domains[i], other)) {
             return false;
         }
     }
@@ -396,14 +424,19 @@ bool tg_region_meets(tg_region a, tg_region b)
     return false;
 }
 
-/* ---- files -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
-static tg_domain domain_of_bounds(tg_arena *arena, tg_str column, const tg_type *type, const tg_column_bounds *bounds)
+static tg_domain domain_of_bounds(tg_arena *arena, tg_str column, const tg_type *type,
+                                  const tg_column_bounds *bounds)
 {
     tg_interval *interval = TG_NEW_ARRAY(arena, tg_interval, 2);
     size_t count = 1;
-    *interval = (tg_interval){.has_low = bounds->has_min, .has_high = bounds->has_max, .low = bounds->min, .high = bounds->max};
-    bool only_null = bounds->null_count >= 0 && bounds->null_count == bounds->record_count && bounds->record_count > 0;
+    *interval = (tg_interval){.has_low = bounds->has_min,
+                              .has_high = bounds->has_max,
+                              .low = bounds->min,
+                              .high = bounds->max};
+    bool only_null = bounds->null_count >= 0 && bounds->null_count == bounds->record_count &&
+                     bounds->record_count > 0;
     bool usable = tg_interval_normalize(interval, type);
     if (!usable) {
         *interval = (tg_interval){0}; /* bounds that contradict each other tell nothing */
@@ -413,10 +446,15 @@ static tg_domain domain_of_bounds(tg_arena *arena, tg_str column, const tg_type 
         interval[1] = (tg_interval){.has_low = true, .low = tg_value_double(type, (double)NAN)};
         count = tg_intervals_merge(interval, 2);
     }
-    return (tg_domain){.column = column, .type = type, .allows_null = bounds->null_count != 0, .intervals = interval, .interval_count = only_null ? 0 : count};
+    return (tg_domain){.column = column,
+                       .type = type,
+                       .allows_null = bounds->null_count != 0,
+                       .intervals = interval,
+                       .interval_count = only_null ? 0 : count};
 }
 
-tg_region tg_region_of_bounds(tg_arena *arena, const tg_str *columns, const tg_type *const *types, const tg_column_bounds *bounds, size_t count)
+tg_region tg_region_of_bounds(tg_arena *arena, const tg_str *columns, const tg_type *const *types,
+                              const tg_column_bounds *bounds, size_t count)
 {
     tg_box box = {0};
     for (size_t i = 0; i < count; i++) {
@@ -428,7 +466,7 @@ tg_region tg_region_of_bounds(tg_arena *arena, const tg_str *columns, const tg_t
     return (tg_region){.boxes = tg_arena_memdup(arena, &box, sizeof(box)), .box_count = 1};
 }
 
-/* ---- text ----------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void put_interval(tg_arena *arena, const tg_interval *interval, tg_buf *out)
 {
@@ -453,7 +491,8 @@ static void put_box(tg_arena *arena, const tg_box *box, tg_buf *out)
             tg_buf_addz(out, j > 0 ? " or " : "");
             put_interval(arena, &domain->intervals[j], out);
         }
-        tg_buf_addz(out, domain->allows_null ? (domain->interval_count > 0 ? " or null)" : "null)") : ")");
+        tg_buf_addz(out, domain->allows_null ? (domain->interval_count > 0 ? " or null)" : "null)")
+                                             : ")");
     }
     for (size_t i = 0; i < box->opaque_count; i++, gap = " and ") {
         tg_buf_addf(out, "%s{%.*s}", gap, TG_SARG(box->opaques[i]));

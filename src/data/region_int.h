@@ -5,7 +5,8 @@
 
 #include "data/region.h"
 
-/* Brings one interval into normal form (closed for discrete types, no bound at the end of the type's range); false: empty. */
+/* Brings one interval into normal form (closed for discrete types, no bound at the end of the
+ * type's range); false: empty. */
 bool tg_interval_normalize(tg_interval *interval, const tg_type *type);
 /* Sorts and merges intervals in normal form, in place; returns the new count. */
 size_t tg_intervals_merge(tg_interval *intervals, size_t count);

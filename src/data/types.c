@@ -2,8 +2,8 @@
 /*
  * Types: construction, comparison and their text forms.
  *
- * Functions that recurse do so over a type, whose depth the parsers bound (TG_LIMIT_EXPRESSION_DEPTH in SQL, TG_LIMIT_JSON_DEPTH
- * in schemas).
+ * Functions that recurse do so over a type, whose depth the parsers bound
+ * (TG_LIMIT_EXPRESSION_DEPTH in SQL, TG_LIMIT_JSON_DEPTH in schemas).
  */
 #include "data/types.h"
 
@@ -53,7 +53,7 @@ static const char *const interval_field_names[] = {
     [TG_FIELD_HOUR] = "hour", [TG_FIELD_MINUTE] = "minute", [TG_FIELD_SECOND] = "second",
 };
 
-/* ---- construction ------------------------------------------------------------------------------------------------- */
+/* ---- construction ---------------------------------------------------------------------------- */
 
 const tg_type *tg_type_of(tg_type_kind kind)
 {
@@ -90,7 +90,8 @@ const tg_type *tg_type_array(tg_arena *arena, const tg_type *element, bool conta
     return type;
 }
 
-const tg_type *tg_type_map(tg_arena *arena, const tg_type *key, const tg_type *value, bool contains_null)
+const tg_type *tg_type_map(tg_arena *arena, const tg_type *key, const tg_type *value,
+                           bool contains_null)
 {
     tg_type *type = TG_NEW(arena, tg_type);
 
@@ -143,7 +144,7 @@ tg_schema tg_schema_copy(tg_arena *arena, tg_schema schema)
     return (tg_schema){fields_copy(arena, schema.fields, schema.count), schema.count};
 }
 
-/* ---- questions ---------------------------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 bool tg_type_equal(const tg_type *a, const tg_type *b)
 {
@@ -257,7 +258,7 @@ ptrdiff_t tg_schema_find(tg_schema schema, tg_str name)
     return -1;
 }
 
-/* ---- text --------------------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 /* The two styles: simpleString "struct<a:int>", DDL "STRUCT<a: INT NOT NULL COMMENT 'x'>". */
 typedef enum text_style { STYLE_SIMPLE, STYLE_DDL } text_style;

@@ -2,8 +2,9 @@
 /*
  * Types and schemas: one type system for sql and delta (Spark's SQL types).
  *
- * Types are immutable. Primitive ones are shared constants; decimals and nested ones live in an arena.
- * Text forms follow Spark: simpleString ("array<int>", "struct<a:int,b:string>", "decimal(10,2)") and DDL ("ARRAY<INT>").
+ * Types are immutable. Primitive ones are shared constants; decimals and nested ones live in an
+ * arena. Text forms follow Spark: simpleString ("array<int>", "struct<a:int,b:string>",
+ * "decimal(10,2)") and DDL ("ARRAY<INT>").
  */
 #ifndef TG_DATA_TYPES_H
 #define TG_DATA_TYPES_H
@@ -30,7 +31,7 @@ typedef enum tg_type_kind {
     TG_TYPE_BIGINT,
     TG_TYPE_FLOAT,
     TG_TYPE_DOUBLE,
-    TG_TYPE_DECIMAL,       /* precision 1..38, scale 0..precision */
+    TG_TYPE_DECIMAL, /* precision 1..38, scale 0..precision */
     TG_TYPE_STRING,
     TG_TYPE_BINARY,
     TG_TYPE_DATE,
@@ -66,12 +67,12 @@ typedef struct tg_field {
 
 struct tg_type {
     tg_type_kind kind;
-    int precision, scale;             /* DECIMAL */
-    tg_interval_field from, to;       /* INTERVAL_* */
-    const tg_type *element;           /* ARRAY element, MAP value */
-    const tg_type *key;               /* MAP key */
-    bool contains_null;               /* ARRAY elements or MAP values may be NULL */
-    const tg_field *fields;           /* STRUCT */
+    int precision, scale;       /* DECIMAL */
+    tg_interval_field from, to; /* INTERVAL_* */
+    const tg_type *element;     /* ARRAY element, MAP value */
+    const tg_type *key;         /* MAP key */
+    bool contains_null;         /* ARRAY elements or MAP values may be NULL */
+    const tg_field *fields;     /* STRUCT */
     size_t field_count;
 };
 
@@ -81,22 +82,25 @@ typedef struct tg_schema {
     size_t count;
 } tg_schema;
 
-/* The shared instance of a kind without parameters (VOID .. DOUBLE, STRING .. TIMESTAMP_NTZ, VARIANT). */
+/* The shared instance of a kind without parameters (VOID .. DOUBLE, STRING .. TIMESTAMP_NTZ,
+ * VARIANT). */
 const tg_type *tg_type_of(tg_type_kind kind);
 const tg_type *tg_type_decimal(tg_arena *arena, int precision, int scale);
 const tg_type *tg_type_interval(tg_arena *arena, tg_interval_field from, tg_interval_field to);
 const tg_type *tg_type_array(tg_arena *arena, const tg_type *element, bool contains_null);
-const tg_type *tg_type_map(tg_arena *arena, const tg_type *key, const tg_type *value, bool contains_null);
+const tg_type *tg_type_map(tg_arena *arena, const tg_type *key, const tg_type *value,
+                           bool contains_null);
 const tg_type *tg_type_struct(tg_arena *arena, const tg_field *fields, size_t field_count);
 /* Deep copy into another arena. */
 const tg_type *tg_type_copy(tg_arena *arena, const tg_type *type);
 tg_schema tg_schema_copy(tg_arena *arena, tg_schema schema);
 
-/* Same kind and parameters, field names exactly; nullability, comments and metadata do not count. */
+/* Same kind and parameters, field names exactly; nullability, comments and metadata do not count.
+ */
 bool tg_type_equal(const tg_type *a, const tg_type *b);
-bool tg_type_is_integer(const tg_type *type);  /* TINYINT..BIGINT */
-bool tg_type_is_numeric(const tg_type *type);  /* integers, FLOAT, DOUBLE, DECIMAL */
-bool tg_type_is_nested(const tg_type *type);   /* ARRAY, MAP, STRUCT */
+bool tg_type_is_integer(const tg_type *type); /* TINYINT..BIGINT */
+bool tg_type_is_numeric(const tg_type *type); /* integers, FLOAT, DOUBLE, DECIMAL */
+bool tg_type_is_nested(const tg_type *type);  /* ARRAY, MAP, STRUCT */
 /* Has a total order: all but MAP, VARIANT, and nested ones that hold them. */
 bool tg_type_is_orderable(const tg_type *type);
 
@@ -105,8 +109,10 @@ tg_str tg_type_text(tg_arena *arena, const tg_type *type);
 /* "INT", "STRUCT<a: INT NOT NULL>" with backticks where needed. */
 tg_str tg_type_ddl(tg_arena *arena, const tg_type *type);
 
-/* Delta's schema JSON ("schemaString"). Reading refuses unknown types by name; char/varchar read as string. */
-TG_CHECKED tg_code tg_schema_from_json(tg_str json, tg_arena *arena, tg_schema *out_schema, tg_error *err);
+/* Delta's schema JSON ("schemaString"). Reading refuses unknown types by name; char/varchar read as
+ * string. */
+TG_CHECKED tg_code tg_schema_from_json(tg_str json, tg_arena *arena, tg_schema *out_schema,
+                                       tg_error *err);
 tg_str tg_schema_to_json(tg_arena *arena, tg_schema schema);
 /* Index of a column without regard to case, or -1. */
 ptrdiff_t tg_schema_find(tg_schema schema, tg_str name);

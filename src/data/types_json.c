@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Delta's "schemaString": Spark's JSON form of a struct type (Delta protocol, "Schema Serialization Format").
+ * Delta's "schemaString": Spark's JSON form of a struct type (Delta protocol, "Schema Serialization
+ * Format").
  *
- * Field metadata is carried as it came (other writers keep their own keys there); only "comment" is looked at. Text is written to
- * the buffer directly: a schema may be nested deeper than tg_json_out tracks.
+ * Field metadata is carried as it came (other writers keep their own keys there); only "comment" is
+ * looked at. Text is written to the buffer directly: a schema may be nested deeper than tg_json_out
+ * tracks.
  */
 #include <yyjson.h>
 
@@ -14,24 +16,33 @@ static const struct {
     const char *name;
     tg_type_kind kind;
 } json_names[] = {
-    {"void", TG_TYPE_VOID},           {"boolean", TG_TYPE_BOOLEAN},
-    {"byte", TG_TYPE_TINYINT},        {"short", TG_TYPE_SMALLINT},
-    {"integer", TG_TYPE_INT},         {"long", TG_TYPE_BIGINT},
-    {"float", TG_TYPE_FLOAT},         {"double", TG_TYPE_DOUBLE},
-    {"string", TG_TYPE_STRING},       {"binary", TG_TYPE_BINARY},
-    {"date", TG_TYPE_DATE},           {"timestamp", TG_TYPE_TIMESTAMP},
-    {"timestamp_ntz", TG_TYPE_TIMESTAMP_NTZ}, {"variant", TG_TYPE_VARIANT},
+    {"void", TG_TYPE_VOID},
+    {"boolean", TG_TYPE_BOOLEAN},
+    {"byte", TG_TYPE_TINYINT},
+    {"short", TG_TYPE_SMALLINT},
+    {"integer", TG_TYPE_INT},
+    {"long", TG_TYPE_BIGINT},
+    {"float", TG_TYPE_FLOAT},
+    {"double", TG_TYPE_DOUBLE},
+    {"string", TG_TYPE_STRING},
+    {"binary", TG_TYPE_BINARY},
+    {"date", TG_TYPE_DATE},
+    {"timestamp", TG_TYPE_TIMESTAMP},
+    {"timestamp_ntz", TG_TYPE_TIMESTAMP_NTZ},
+    {"variant", TG_TYPE_VARIANT},
 };
 enum { JSON_NAME_COUNT = sizeof(json_names) / sizeof(json_names[0]) };
 
 static tg_str val_str(yyjson_val *val)
 {
-    return yyjson_is_str(val) ? (tg_str){yyjson_get_str(val), yyjson_get_len(val)} : (tg_str){"", 0};
+    return yyjson_is_str(val) ? (tg_str){yyjson_get_str(val), yyjson_get_len(val)}
+                              : (tg_str){"", 0};
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------------- */
 
-/* Any JSON value as compact text. Recursion is bounded by TG_LIMIT_JSON_DEPTH, which the parser enforced. */
+/* Any JSON value as compact text. Recursion is bounded by TG_LIMIT_JSON_DEPTH, which the parser
+ * enforced. */
 static void write_value(tg_buf *out, yyjson_val *val)
 {
     size_t index, count;
@@ -40,7 +51,8 @@ static void write_value(tg_buf *out, yyjson_val *val)
     switch (yyjson_get_type(val)) {
     case YYJSON_TYPE_OBJ:
         tg_buf_addc(out, '{');
-        yyjson_obj_foreach (val, index, count, key, item) {
+        yyjson_obj_foreach(val, index, count, key, item)
+        {
             tg_buf_addz(out, index ? "," : "");
             tg_json_quote(out, val_str(key));
             tg_buf_addc(out, ':');
@@ -50,7 +62,8 @@ static void write_value(tg_buf *out, yyjson_val *val)
         break;
     case YYJSON_TYPE_ARR:
         tg_buf_addc(out, '[');
-        yyjson_arr_foreach (val, index, count, item) {
+        yyjson_arr_foreach(val, index, count, item)
+        {
             tg_buf_addz(out, index ? "," : "");
             write_value(out, item);
         }
@@ -89,7 +102,8 @@ static void write_metadata(tg_buf *out, const tg_field *field)
         return;
     }
     tg_buf_addc(out, '{');
-    yyjson_obj_foreach (metadata, index, count, key, item) {
+    yyjson_obj_foreach(metadata, index, count, key, item)
+    {
         if (!tg_str_eq(val_str(key), TG_S("comment"))) {
             tg_buf_addz(out, first ? "" : ",");
             tg_json_quote(out, val_str(key));
@@ -163,7 +177,7 @@ tg_str tg_schema_to_json(tg_arena *arena, tg_schema schema)
     return tg_buf_take(&out, arena);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* Where in a schema we are, for messages: "a.b.element". */
 typedef struct reader {
@@ -239,15 +253,15 @@ static tg_code read_atomic(reader *in, tg_str name, const tg_type **out_type)
     if (read_decimal(name, in->arena, out_type)) {
         return TG_OK;
     }
-    TG_FAIL(err, UNSUPPORTED_DATATYPE, "data type \"%.*s\" of column `%.*s` is not supported", TG_SARG(name),
-            TG_SARG(in->path));
+    TG_FAIL(err, UNSUPPORTED_DATATYPE, "data type \"%.*s\" of column `%.*s` is not supported",
+            TG_SARG(name), TG_SARG(in->path));
 }
 
 static tg_code read_type(reader *in, yyjson_val *json, int depth, const tg_type **out_type);
 
 /* A part of a nested type: an object's member, under a name for messages. */
-static tg_code read_part(reader *in, yyjson_val *json, const char *key, const char *shown, int depth,
-                         const tg_type **out_type)
+static tg_code read_part(reader *in, yyjson_val *json, const char *key, const char *shown,
+                         int depth, const tg_type **out_type)
 {
     tg_str path = in->path;
     yyjson_val *part = tg_json_get(json, key);
@@ -304,7 +318,8 @@ static tg_code read_fields(reader *in, yyjson_val *json, int depth, const tg_fie
         return bad_schema(in, "\"fields\" is missing or not an array");
     }
     fields = TG_NEW_ARRAY(in->arena, tg_field, yyjson_arr_size(list));
-    yyjson_arr_foreach (list, index, count, item) {
+    yyjson_arr_foreach(list, index, count, item)
+    {
         TG_TRY(read_field(in, item, depth, &fields[index]));
     }
     *out_fields = fields;

@@ -41,7 +41,8 @@ tg_value tg_value_copy(tg_arena *arena, tg_value value)
     tg_value copy = value;
 
     copy.type = tg_type_copy(arena, value.type);
-    if (!value.is_null && (value.type->kind == TG_TYPE_STRING || value.type->kind == TG_TYPE_BINARY)) {
+    if (!value.is_null &&
+        (value.type->kind == TG_TYPE_STRING || value.type->kind == TG_TYPE_BINARY)) {
         copy.as.bytes = tg_str_copy(arena, value.as.bytes);
     }
     return copy;

@@ -4,13 +4,14 @@
 
 #include "fs/fs.h"
 
-tg_code tg_fs_read(const tg_fs *fs, tg_str path, size_t max_bytes, tg_arena *arena, tg_str *out_bytes, tg_error *err)
+tg_code tg_fs_read(const tg_fs *fs, tg_str path, size_t max_bytes, tg_arena *arena,
+                   tg_str *out_bytes, tg_error *err)
 {
     return fs->read(fs->self, path, max_bytes, arena, out_bytes, err);
 }
 
-tg_code tg_fs_list(const tg_fs *fs, tg_str folder, bool with_details, tg_arena *arena, tg_fs_entry **out_entries, size_t *out_count,
-                   tg_error *err)
+tg_code tg_fs_list(const tg_fs *fs, tg_str folder, bool with_details, tg_arena *arena,
+                   tg_fs_entry **out_entries, size_t *out_count, tg_error *err)
 {
     return fs->list(fs->self, folder, with_details, arena, out_entries, out_count, err);
 }
@@ -55,7 +56,8 @@ tg_code tg_fs_make_folders(const tg_fs *fs, tg_str path, tg_error *err)
     return fs->make_folders(fs->self, path, err);
 }
 
-tg_code tg_fs_real_path(const tg_fs *fs, tg_str path, tg_arena *arena, tg_str *out_path, tg_error *err)
+tg_code tg_fs_real_path(const tg_fs *fs, tg_str path, tg_arena *arena, tg_str *out_path,
+                        tg_error *err)
 {
     return fs->real_path(fs->self, path, arena, out_path, err);
 }
@@ -80,7 +82,7 @@ tg_code tg_fs_exists(const tg_fs *fs, tg_str path, bool *out_exists, tg_error *e
     return code;
 }
 
-/* ---- patterns ---------------------------------------------------------------------------------------------------------------- */
+/* ---- patterns -------------------------------------------------------------------------------- */
 
 typedef TG_VEC(tg_str) path_list;
 
@@ -101,7 +103,8 @@ static bool is_hidden(tg_str name)
 static tg_code add_file(glob_run *run, tg_str path, tg_error *err)
 {
     if (run->found.count >= TG_LIMIT_GLOB_FILES) {
-        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "a pattern matches more than %d files", TG_LIMIT_GLOB_FILES);
+        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "a pattern matches more than %d files",
+                TG_LIMIT_GLOB_FILES);
     }
     TG_VEC_PUSH(run->arena, &run->found, path);
     return TG_OK;
@@ -110,7 +113,8 @@ static tg_code add_file(glob_run *run, tg_str path, tg_error *err)
 static tg_code walk(glob_run *run, tg_str folder, size_t part, int depth, tg_error *err);
 
 /* An entry against pattern part number part. */
-static tg_code visit(glob_run *run, tg_str folder, const tg_fs_entry *entry, size_t part, int depth, tg_error *err)
+static tg_code visit(glob_run *run, tg_str folder, const tg_fs_entry *entry, size_t part, int depth,
+                     tg_error *err)
 {
     tg_str pattern = run->parts[part];
     bool is_last = part + 1 == run->part_count;
@@ -136,11 +140,13 @@ static tg_code visit(glob_run *run, tg_str folder, const tg_fs_entry *entry, siz
 static tg_code walk(glob_run *run, tg_str folder, size_t part, int depth, tg_error *err)
 {
     if (depth > TG_LIMIT_FOLDER_DEPTH) {
-        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "folders are nested deeper than %d levels at %.*s", TG_LIMIT_FOLDER_DEPTH, TG_SARG(folder));
+        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "folders are nested deeper than %d levels at %.*s",
+                TG_LIMIT_FOLDER_DEPTH, TG_SARG(folder));
     }
     tg_fs_entry *entries;
     size_t count;
-    tg_code code = tg_fs_list(run->fs, folder, /* with_details= */ false, run->arena, &entries, &count, err);
+    tg_code code =
+        tg_fs_list(run->fs, folder, /* with_details= */ false, run->arena, &entries, &count, err);
     if (code == TG_NOT_FOUND) {
         tg_error_clear(err);
         return TG_OK;
@@ -200,7 +206,8 @@ static tg_str split_pattern(tg_str pattern, tg_arena *arena, glob_run *run)
     return folder;
 }
 
-tg_code tg_fs_glob(const tg_fs *fs, tg_str pattern, int flags, tg_arena *arena, tg_str **out_paths, size_t *out_count, tg_error *err)
+tg_code tg_fs_glob(const tg_fs *fs, tg_str pattern, int flags, tg_arena *arena, tg_str **out_paths,
+                   size_t *out_count, tg_error *err)
 {
     glob_run run = {.fs = fs, .flags = flags, .arena = arena};
     tg_auto_error tg_error own = TG_ERROR_INIT;

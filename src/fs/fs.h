@@ -2,11 +2,12 @@
 /*
  * Files behind an interface, so that faults can be injected and other storage can follow.
  *
- * Promise of every write but append: after a crash at any moment a file has its old content or its new one, never a part, and
- * once a call has returned TG_OK the change survives power loss (file and folder were fsynced).
- * Errors: PATH_NOT_FOUND (TG_NOT_FOUND), PATH_ALREADY_EXISTS (TG_ALREADY_EXISTS), TIDEGATE_LIMIT_EXCEEDED (TG_LIMIT),
- * TIDEGATE_UNSUPPORTED_FILE_SYSTEM (TG_UNSUPPORTED), all else TIDEGATE_IO with the path and the system's reason.
- * Threads: an implementation may be called from several threads at once. Results live in the arena given.
+ * Promise of every write but append: after a crash at any moment a file has its old content or its
+ * new one, never a part, and once a call has returned TG_OK the change survives power loss (file
+ * and folder were fsynced). Errors: PATH_NOT_FOUND (TG_NOT_FOUND), PATH_ALREADY_EXISTS
+ * (TG_ALREADY_EXISTS), TIDEGATE_LIMIT_EXCEEDED (TG_LIMIT), TIDEGATE_UNSUPPORTED_FILE_SYSTEM
+ * (TG_UNSUPPORTED), all else TIDEGATE_IO with the path and the system's reason. Threads: an
+ * implementation may be called from several threads at once. Results live in the arena given.
  */
 #ifndef TG_FS_FS_H
 #define TG_FS_FS_H
@@ -15,30 +16,35 @@
 #include "fs/path.h"
 
 typedef struct tg_fs_entry {
-    tg_str name;         /* last part of the path */
-    bool is_folder;      /* symbolic links are followed */
-    int64_t size_bytes;  /* -1: not asked for */
-    int64_t mtime_ms;    /* since 1970-01-01 UTC, rounded down; -1: not asked for */
+    tg_str name;        /* last part of the path */
+    bool is_folder;     /* symbolic links are followed */
+    int64_t size_bytes; /* -1: not asked for */
+    int64_t mtime_ms;   /* since 1970-01-01 UTC, rounded down; -1: not asked for */
 } tg_fs_entry;
 
 typedef struct tg_fs {
     size_t struct_size;
     void *self;
     /* Whole file; TG_LIMIT when it is larger than max_bytes. */
-    tg_code (*read)(void *self, tg_str path, size_t max_bytes, tg_arena *arena, tg_str *out_bytes, tg_error *err);
-    /* Entries but "." and "..", in byte order of their names; without details only name and is_folder are set. */
-    tg_code (*list)(void *self, tg_str folder, bool with_details, tg_arena *arena, tg_fs_entry **out_entries, size_t *out_count,
+    tg_code (*read)(void *self, tg_str path, size_t max_bytes, tg_arena *arena, tg_str *out_bytes,
                     tg_error *err);
+    /* Entries but "." and "..", in byte order of their names; without details only name and
+     * is_folder are set. */
+    tg_code (*list)(void *self, tg_str folder, bool with_details, tg_arena *arena,
+                    tg_fs_entry **out_entries, size_t *out_count, tg_error *err);
     /* out_entry->name is a view of path. */
     tg_code (*stat)(void *self, tg_str path, tg_fs_entry *out_entry, tg_error *err);
-    /* Puts the file if nothing is there, else TG_ALREADY_EXISTS and nothing changed; of many racing writers one wins. The folder must exist.
-     * TG_IO may be ambiguous (the file may be there): look before trying again. */
+    /* Puts the file if nothing is there, else TG_ALREADY_EXISTS and nothing changed; of many racing
+     * writers one wins. The folder must exist. TG_IO may be ambiguous (the file may be there): look
+     * before trying again. */
     tg_code (*write_new)(void *self, tg_str path, tg_str bytes, tg_error *err);
     /* Creates or replaces at once. */
     tg_code (*write_replace)(void *self, tg_str path, tg_str bytes, tg_error *err);
-    /* Adds to the end, creates the file; one write for one call where the system allows, not fsynced. */
+    /* Adds to the end, creates the file; one write for one call where the system allows, not
+     * fsynced. */
     tg_code (*append)(void *self, tg_str path, tg_str bytes, tg_error *err);
-    /* Moves within one file system, replaces what is there; fsyncs the folders. The file itself must be fsynced before. */
+    /* Moves within one file system, replaces what is there; fsyncs the folders. The file itself
+     * must be fsynced before. */
     tg_code (*rename)(void *self, tg_str from, tg_str to, tg_error *err);
     tg_code (*fsync_file)(void *self, tg_str path, tg_error *err);
     tg_code (*fsync_folder)(void *self, tg_str path, tg_error *err);
@@ -53,9 +59,10 @@ typedef struct tg_fs {
 /* The machine's own file system. */
 const tg_fs *tg_fs_local(void);
 
-TG_CHECKED tg_code tg_fs_read(const tg_fs *fs, tg_str path, size_t max_bytes, tg_arena *arena, tg_str *out_bytes, tg_error *err);
-TG_CHECKED tg_code tg_fs_list(const tg_fs *fs, tg_str folder, bool with_details, tg_arena *arena, tg_fs_entry **out_entries,
-                              size_t *out_count, tg_error *err);
+TG_CHECKED tg_code tg_fs_read(const tg_fs *fs, tg_str path, size_t max_bytes, tg_arena *arena,
+                              tg_str *out_bytes, tg_error *err);
+TG_CHECKED tg_code tg_fs_list(const tg_fs *fs, tg_str folder, bool with_details, tg_arena *arena,
+                              tg_fs_entry **out_entries, size_t *out_count, tg_error *err);
 TG_CHECKED tg_code tg_fs_stat(const tg_fs *fs, tg_str path, tg_fs_entry *out_entry, tg_error *err);
 TG_CHECKED tg_code tg_fs_write_new(const tg_fs *fs, tg_str path, tg_str bytes, tg_error *err);
 TG_CHECKED tg_code tg_fs_write_replace(const tg_fs *fs, tg_str path, tg_str bytes, tg_error *err);
@@ -64,7 +71,8 @@ TG_CHECKED tg_code tg_fs_rename(const tg_fs *fs, tg_str from, tg_str to, tg_erro
 TG_CHECKED tg_code tg_fs_fsync_file(const tg_fs *fs, tg_str path, tg_error *err);
 TG_CHECKED tg_code tg_fs_fsync_folder(const tg_fs *fs, tg_str path, tg_error *err);
 TG_CHECKED tg_code tg_fs_make_folders(const tg_fs *fs, tg_str path, tg_error *err);
-TG_CHECKED tg_code tg_fs_real_path(const tg_fs *fs, tg_str path, tg_arena *arena, tg_str *out_path, tg_error *err);
+TG_CHECKED tg_code tg_fs_real_path(const tg_fs *fs, tg_str path, tg_arena *arena, tg_str *out_path,
+                                   tg_error *err);
 /* Unchecked on purpose: cleaning up after a failure may fail too. */
 tg_code tg_fs_remove(const tg_fs *fs, tg_str path, tg_error *err);
 /* False when there is nothing; an error only when that cannot be told (permission). */
@@ -72,14 +80,16 @@ TG_CHECKED tg_code tg_fs_exists(const tg_fs *fs, tg_str path, bool *out_exists, 
 
 typedef enum tg_glob_flags {
     TG_GLOB_PLAIN = 0,
-    TG_GLOB_SKIP_HIDDEN = 1 /* names that begin with '.' or '_' match no pattern, as Spark reads folders */
+    TG_GLOB_SKIP_HIDDEN =
+        1 /* names that begin with '.' or '_' match no pattern, as Spark reads folders */
 } tg_glob_flags;
 /*
- * Files (not folders) that match, in byte order. Parts may hold '*' and '?'; the part "**" is any number of folders, and at the end
- * all files below. A path without pattern gives itself when it is a file. Nothing found is no error. Symbolic links to folders are
- * followed, to a depth of TG_LIMIT_FOLDER_DEPTH; at most TG_LIMIT_GLOB_FILES files (TG_LIMIT).
+ * Files (not folders) that match, in byte order. Parts may hold '*' and '?'; the part "**" is any
+ * number of folders, and at the end all files below. A path without pattern gives itself when it is
+ * a file. Nothing found is no error. Symbolic links to folders are followed, to a depth of
+ * TG_LIMIT_FOLDER_DEPTH; at most TG_LIMIT_GLOB_FILES files (TG_LIMIT).
  */
-TG_CHECKED tg_code tg_fs_glob(const tg_fs *fs, tg_str pattern, int flags, tg_arena *arena, tg_str **out_paths, size_t *out_count,
-                              tg_error *err);
+TG_CHECKED tg_code tg_fs_glob(const tg_fs *fs, tg_str pattern, int flags, tg_arena *arena,
+                              tg_str **out_paths, size_t *out_count, tg_error *err);
 
 #endif

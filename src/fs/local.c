@@ -2,9 +2,10 @@
 /*
  * The machine's own file system.
  *
- * A new file is written under a hidden name, fsynced, then linked to its name: link(2) refuses an existing name, so of many racing
- * writers one wins and no reader ever sees a part. File systems without hard links use renameat2(RENAME_NOREPLACE); with neither,
- * the write is refused, since exists-then-rename would lose a commit.
+ * A new file is written under a hidden name, fsynced, then linked to its name: link(2) refuses an
+ * existing name, so of many racing writers one wins and no reader ever sees a part. File systems
+ * without hard links use renameat2(RENAME_NOREPLACE); with neither, the write is refused, since
+ * exists-then-rename would lose a commit.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +23,7 @@
 #define RENAME_NOREPLACE 1
 #endif
 
-/* ---- errors and descriptors ------------------------------------------------------------------------------------------------ */
+/* ---- errors and descriptors ------------------------------------------------------------------ */
 
 static tg_code io_error(tg_error *err, int number, const char *what, tg_str path)
 {
@@ -32,13 +33,16 @@ static tg_code io_error(tg_error *err, int number, const char *what, tg_str path
         TG_FAIL(err, PATH_NOT_FOUND, "could not %s %.*s: it does not exist", what, TG_SARG(path));
     }
     if (number == EEXIST) {
-        TG_FAIL(err, PATH_ALREADY_EXISTS, "could not %s %.*s: it exists already", what, TG_SARG(path));
+        TG_FAIL(err, PATH_ALREADY_EXISTS, "could not %s %.*s: it exists already", what,
+                TG_SARG(path));
     }
     TG_ERR(err, TIDEGATE_IO, "could not %s %.*s: %s", what, TG_SARG(path), text);
     if (number == EACCES || number == EPERM || number == EROFS) {
         return tg_error_hint(err, "Check the permissions of the folder and of its file system.");
     }
-    return number == ENOSPC || number == EDQUOT ? tg_error_hint(err, "Free some space on the file system.") : TG_IO;
+    return number == ENOSPC || number == EDQUOT
+               ? tg_error_hint(err, "Free some space on the file system.")
+               : TG_IO;
 }
 
 /* A path as the system wants it: NUL-terminated. */
@@ -100,9 +104,10 @@ static int fsync_path(const char *path, int flags)
     return number == EINVAL && (flags & O_DIRECTORY) ? 0 : number;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
-static tg_code local_read(void *self, tg_str path, size_t max_bytes, tg_arena *arena, tg_str *out_bytes, tg_error *err)
+static tg_code local_read(void *self, tg_str path, size_t max_bytes, tg_arena *arena,
+                          tg_str *out_bytes, tg_error *err)
 {
     (void)self;
     tg_auto_arena tg_arena *scratch = tg_arena_new();
@@ -117,7 +122,8 @@ static tg_code local_read(void *self, tg_str path, size_t max_bytes, tg_arena *a
     /* Pipes and growing files have no size to trust: read until the end. */
     size_t capacity = info.st_size > 0 ? (size_t)info.st_size + 1 : 4096, len = 0;
     if ((size_t)(info.st_size > 0 ? info.st_size : 0) > max_bytes) {
-        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "file %.*s is larger than %zu bytes", TG_SARG(path), max_bytes);
+        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "file %.*s is larger than %zu bytes", TG_SARG(path),
+                max_bytes);
     }
     char *bytes = tg_arena_alloc(arena, capacity);
     for (;;) {
@@ -137,7 +143,8 @@ static tg_code local_read(void *self, tg_str path, size_t max_bytes, tg_arena *a
         }
         len += (size_t)got;
         if (len > max_bytes) {
-            TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "file %.*s is larger than %zu bytes", TG_SARG(path), max_bytes);
+            TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "file %.*s is larger than %zu bytes",
+                    TG_SARG(path), max_bytes);
         }
     }
     *out_bytes = (tg_str){bytes, len};
@@ -163,8 +170,8 @@ static void close_folder(DIR **folder)
     }
 }
 
-static tg_code local_list(void *self, tg_str path, bool with_details, tg_arena *arena, tg_fs_entry **out_entries, size_t *out_count,
-                          tg_error *err)
+static tg_code local_list(void *self, tg_str path, bool with_details, tg_arena *arena,
+                          tg_fs_entry **out_entries, size_t *out_count, tg_error *err)
 {
     (void)self;
     tg_auto_arena tg_arena *scratch = tg_arena_new();
@@ -185,7 +192,9 @@ static tg_code local_list(void *self, tg_str path, bool with_details, tg_arena *
         if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0) {
             continue;
         }
-        tg_fs_entry entry = {.name = tg_str_copy(arena, tg_str_from(item->d_name)), .size_bytes = -1, .mtime_ms = -1};
+        tg_fs_entry entry = {.name = tg_str_copy(arena, tg_str_from(item->d_name)),
+                             .size_bytes = -1,
+                             .mtime_ms = -1};
         entry.is_folder = item->d_type == DT_DIR;
         if (with_details || item->d_type == DT_LNK || item->d_type == DT_UNKNOWN) {
             struct stat info;
@@ -217,7 +226,8 @@ static tg_code local_stat(void *self, tg_str path, tg_fs_entry *out_entry, tg_er
     return TG_OK;
 }
 
-static tg_code local_real_path(void *self, tg_str path, tg_arena *arena, tg_str *out_path, tg_error *err)
+static tg_code local_real_path(void *self, tg_str path, tg_arena *arena, tg_str *out_path,
+                               tg_error *err)
 {
     (void)self;
     tg_auto_arena tg_arena *scratch = tg_arena_new();
@@ -229,15 +239,17 @@ static tg_code local_real_path(void *self, tg_str path, tg_arena *arena, tg_str 
     return TG_OK;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* A complete, fsynced file under a hidden name beside path. */
-static tg_code write_hidden(tg_str path, tg_str bytes, tg_arena *scratch, const char **out_name, tg_error *err)
+static tg_code write_hidden(tg_str path, tg_str bytes, tg_arena *scratch, const char **out_name,
+                            tg_error *err)
 {
     const tg_env *env = tg_env_system();
     char uuid[37];
     env->uuid(env->self, uuid);
-    const char *name = tg_arena_printf(scratch, "%.*s/.tmp-%s", TG_SARG(tg_path_dirname(path)), uuid);
+    const char *name =
+        tg_arena_printf(scratch, "%.*s/.tmp-%s", TG_SARG(tg_path_dirname(path)), uuid);
     auto_fd int fd = open_retry(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
     if (fd < 0) {
         return io_error(err, errno, "write", path);
@@ -288,9 +300,11 @@ static tg_code local_write_new(void *self, tg_str path, tg_str bytes, tg_error *
     TG_TRY(write_hidden(path, bytes, scratch, &hidden, err));
     int number = put_name(hidden, c_path(scratch, path), &unsupported);
     if (unsupported) {
-        TG_ERR(err, TIDEGATE_UNSUPPORTED_FILE_SYSTEM, "the file system of %.*s can neither link nor rename without replacing",
+        TG_ERR(err, TIDEGATE_UNSUPPORTED_FILE_SYSTEM,
+               "the file system of %.*s can neither link nor rename without replacing",
                TG_SARG(path));
-        return tg_error_hint(err, "Keep tables on a local file system such as ext4, xfs, btrfs or tmpfs.");
+        return tg_error_hint(
+            err, "Keep tables on a local file system such as ext4, xfs, btrfs or tmpfs.");
     }
     if (number) {
         return io_error(err, number, "write", path);
@@ -364,7 +378,8 @@ static tg_code local_make_folders(void *self, tg_str path, tg_error *err)
     }
     tg_str parent = tg_path_dirname(path);
     if (!tg_str_eq(parent, path)) {
-        TG_TRY(local_make_folders(self, parent, err)); /* depth: the parts of the path, which the system bounds */
+        TG_TRY(local_make_folders(self, parent,
+                                  err)); /* depth: the parts of the path, which the system bounds */
     }
     if (mkdir(name, 0777) < 0 && errno != EEXIST) {
         return io_error(err, errno, "make folder", path);

@@ -110,12 +110,12 @@ bool tg_path_relative(tg_str folder, tg_str path, tg_str *out)
     return true;
 }
 
-/* ---- schemes ------------------------------------------------------------------------------------------------------------ */
+/* ---- schemes --------------------------------------------------------------------------------- */
 
 /* Storage that other engines know and this one does not reach. */
-static const char *const UNSUPPORTED[] = {"s3://",    "s3a://",   "s3n://", "abfss://", "abfs://", "wasbs://", "wasb://",
-                                          "adl://",   "gs://",    "dbfs:",  "hdfs://",  "viewfs:", "oss://",   "http://",
-                                          "https://", "/Volumes/"};
+static const char *const UNSUPPORTED[] = {
+    "s3://", "s3a://", "s3n://",  "abfss://", "abfs://", "wasbs://", "wasb://",  "adl://",
+    "gs://", "dbfs:",  "hdfs://", "viewfs:",  "oss://",  "http://",  "https://", "/Volumes/"};
 
 static size_t scheme_len(tg_str text)
 {
@@ -130,7 +130,8 @@ static size_t scheme_len(tg_str text)
         at++;
     }
     /* One letter is no scheme, and "name:rest" without a slash is a file name. */
-    return at > 1 && at + 1 < text.len && text.ptr[at] == ':' && text.ptr[at + 1] == '/' ? at + 1 : 0;
+    return at > 1 && at + 1 < text.len && text.ptr[at] == ':' && text.ptr[at + 1] == '/' ? at + 1
+                                                                                         : 0;
 }
 
 bool tg_path_has_scheme(tg_str text)
@@ -140,11 +141,14 @@ bool tg_path_has_scheme(tg_str text)
 
 static tg_code refuse_storage(tg_str text, tg_str scheme, tg_error *err)
 {
-    TG_ERR(err, TIDEGATE_UNSUPPORTED_STORAGE, "storage %.*s cannot be used: %.*s", TG_SARG(scheme), TG_SARG(text));
-    return tg_error_hint(err, "Use a local path or file:/..., or map the name in the spec under tidegate.tables.");
+    TG_ERR(err, TIDEGATE_UNSUPPORTED_STORAGE, "storage %.*s cannot be used: %.*s", TG_SARG(scheme),
+           TG_SARG(text));
+    return tg_error_hint(
+        err, "Use a local path or file:/..., or map the name in the spec under tidegate.tables.");
 }
 
-tg_code tg_path_resolve(tg_str text, tg_str base_folder, tg_arena *arena, tg_str *out_path, tg_error *err)
+tg_code tg_path_resolve(tg_str text, tg_str base_folder, tg_arena *arena, tg_str *out_path,
+                        tg_error *err)
 {
     if (text.len == 0) {
         TG_FAIL(err, TIDEGATE_IO, "a path is empty");
@@ -161,23 +165,26 @@ tg_code tg_path_resolve(tg_str text, tg_str base_folder, tg_arena *arena, tg_str
     if (tg_str_istarts(text, TG_S("file:/"))) {
         text = tg_str_sub(text, 5, text.len);
         if (tg_str_starts(text, TG_S("//")) && !tg_str_starts(text, TG_S("///"))) {
-            TG_FAIL(err, TIDEGATE_UNSUPPORTED_STORAGE, "a file: path cannot name a host: file:%.*s", TG_SARG(text));
+            TG_FAIL(err, TIDEGATE_UNSUPPORTED_STORAGE, "a file: path cannot name a host: file:%.*s",
+                    TG_SARG(text));
         }
     } else if (scheme_len(text) > 0) {
         return refuse_storage(text, tg_str_sub(text, 0, scheme_len(text)), err);
     }
-    *out_path = tg_path_normalize(arena, base_folder.len ? tg_path_join(arena, base_folder, text) : text);
+    *out_path =
+        tg_path_normalize(arena, base_folder.len ? tg_path_join(arena, base_folder, text) : text);
     return TG_OK;
 }
 
-/* ---- percent-encoding ----------------------------------------------------------------------------------------------------- */
+/* ---- percent-encoding ------------------------------------------------------------------------ */
 
 tg_str tg_uri_encode_path(tg_arena *arena, tg_str path)
 {
     tg_auto_buf tg_buf out = TG_BUF_INIT;
     for (size_t i = 0; i < path.len; i++) {
         unsigned char c = (unsigned char)path.ptr[i];
-        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                        (c >= '0' && c <= '9') ||
                         (c != '\0' && strchr("-_.!~*'()/@&=+$,", c) != NULL);
         if (is_plain) {
             tg_buf_addc(&out, (char)c);
@@ -190,7 +197,10 @@ tg_str tg_uri_encode_path(tg_arena *arena, tg_str path)
 
 static int hex_digit(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 bool tg_uri_decode(tg_arena *arena, tg_str text, tg_str *out)
@@ -217,7 +227,7 @@ bool tg_uri_decode(tg_arena *arena, tg_str text, tg_str *out)
     return tg_utf8_valid_len(*out) == len;
 }
 
-/* ---- patterns -------------------------------------------------------------------------------------------------------------- */
+/* ---- patterns -------------------------------------------------------------------------------- */
 
 bool tg_glob_is_pattern(tg_str path)
 {
@@ -231,7 +241,8 @@ bool tg_glob_match_name(tg_str pattern, tg_str name)
         if (p < pattern.len && pattern.ptr[p] == '*') {
             star = p++;
             star_n = n;
-        } else if (p < pattern.len && (pattern.ptr[p] == name.ptr[n] || (pattern.ptr[p] == '?' && name.ptr[n] != '/'))) {
+        } else if (p < pattern.len && (pattern.ptr[p] == name.ptr[n] ||
+                                       (pattern.ptr[p] == '?' && name.ptr[n] != '/'))) {
             if (pattern.ptr[p] == '?') {
                 (void)tg_utf8_next(name, &n); /* one character, not one byte */
             } else {
@@ -259,5 +270,6 @@ bool tg_glob_is_library(tg_str pattern)
     if (tg_str_ends(pattern, TG_S("/**"))) {
         pattern.len -= 3;
     }
-    return pattern.len > 0 && !tg_glob_is_pattern(pattern) && !memchr(pattern.ptr, '[', pattern.len);
+    return pattern.len > 0 && !tg_glob_is_pattern(pattern) &&
+           !memchr(pattern.ptr, '[', pattern.len);
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Refresh planning: facts about a flow, its target and its sources, all by value -> what the refresh does.
+ * Refresh planning: facts about a flow, its target and its sources, all by value -> what the
+ * refresh does.
  *
- * Pure: no engine, no files. This release plans NO_OP and complete techniques; the state it writes already has its final form
- * (design 6.1), so that pieces of coverage and delta-driven parts come without a change of format.
+ * Pure: no engine, no files. This release plans NO_OP and complete techniques; the state it writes
+ * already has its final form (design 6.1), so that pieces of coverage and delta-driven parts come
+ * without a change of format.
  *
- * Two stages. tg_plan_quick proves NO_OP from versions, identities and predicates alone, before anything is bound. Where it cannot,
- * the caller binds the query and calls tg_plan_refresh, which always gives a plan.
+ * Two stages. tg_plan_quick proves NO_OP from versions, identities and predicates alone, before
+ * anything is bound. Where it cannot, the caller binds the query and calls tg_plan_refresh, which
+ * always gives a plan.
  */
 #ifndef TG_INCREMENTAL_INCREMENTAL_H
 #define TG_INCREMENTAL_INCREMENTAL_H
@@ -16,10 +19,11 @@
 #include "program/program.h"
 #include "sql/functions.h"
 
-/* Counts up when a change of tidegate may change the answer of an unchanged query: part of every fingerprint. */
+/* Counts up when a change of tidegate may change the answer of an unchanged query: part of every
+ * fingerprint. */
 enum { TG_SEMANTICS_VERSION = 1 };
 
-/* ---- state of a flow (design 6.1): JSON in commitInfo.userMetadata ---------------------------------------------------- */
+/* ---- state of a flow (design 6.1): JSON in commitInfo.userMetadata --------------------------- */
 
 typedef struct tg_source_identity {
     tg_str name, path;
@@ -28,7 +32,8 @@ typedef struct tg_source_identity {
 } tg_source_identity;
 
 typedef struct tg_piece {
-    tg_str where;             /* predicate in Databricks SQL over the target's columns, folded; "true" for everything */
+    tg_str where; /* predicate in Databricks SQL over the target's columns, folded; "true" for
+                     everything */
     tg_str fingerprint;
     const tg_source_identity *sources;
     size_t source_count;
@@ -36,18 +41,18 @@ typedef struct tg_piece {
 } tg_piece;
 
 typedef struct tg_flow_state {
-    tg_str flow;              /* full flow name */
+    tg_str flow; /* full flow name */
     tg_str update_id, technique;
-    tg_str predicate;         /* as written; empty for views */
-    tg_str window;            /* folded */
+    tg_str predicate; /* as written; empty for views */
+    tg_str window;    /* folded */
     tg_str zone;
     int64_t clock_us;
-    tg_str definition;        /* digest of the expanded definition text */
+    tg_str definition; /* digest of the expanded definition text */
     tg_str fingerprint;
     bool query_has_time_function; /* then an equal definition does not mean an equal fingerprint */
     bool predicate_is_deterministic;
     int64_t read_version;
-    tg_str advanced;          /* predicate of the region this commit brought up to date; "false": none */
+    tg_str advanced; /* predicate of the region this commit brought up to date; "false": none */
     const tg_piece *pieces;
     size_t piece_count;
 } tg_flow_state;
@@ -59,21 +64,21 @@ bool tg_flow_state_from_json(tg_str json, tg_arena *arena, tg_flow_state *out_st
 /* "tidegate/<table id>/<flow>" */
 tg_str tg_flow_app_id(tg_arena *arena, tg_str table_id, tg_str flow_name);
 
-/* ---- planning --------------------------------------------------------------------------------------------------------- */
+/* ---- planning -------------------------------------------------------------------------------- */
 
 typedef struct tg_refresh_input {
-    tg_flow_kind kind;            /* REPLACE_WHERE or COMPLETE */
-    tg_str flow_name;             /* full */
+    tg_flow_kind kind; /* REPLACE_WHERE or COMPLETE */
+    tg_str flow_name;  /* full */
     tg_str target_name, target_path;
     tg_str update_id;
     int64_t now_us;
     const tg_zone *zone;
-    const tg_expr *predicate;     /* REPLACE_WHERE */
+    const tg_expr *predicate; /* REPLACE_WHERE */
     tg_str predicate_text;
-    const tg_str *aliases;        /* qualifiers allowed in the predicate (tg_sql_query_aliases) */
+    const tg_str *aliases; /* qualifiers allowed in the predicate (tg_sql_query_aliases) */
     size_t alias_count;
-    tg_digest definition;         /* tg_definition_digest */
-    const tg_pin *pins;           /* every table the query reads, distinct */
+    tg_digest definition; /* tg_definition_digest */
+    const tg_pin *pins;   /* every table the query reads, distinct */
     size_t pin_count;
     /* what the definition asks of the table */
     const tg_str *partition_columns;
@@ -83,56 +88,66 @@ typedef struct tg_refresh_input {
     tg_str comment;
     const tg_column_def *columns; /* declared columns, may be empty */
     size_t column_count;
-    tg_str new_table_id;          /* for a table that does not exist yet */
+    tg_str new_table_id; /* for a table that does not exist yet */
     /* facts */
     tg_table_facts target;
     tg_state_facts state;
-    const tg_commit_fact *commits; /* after the state's read_version up to target.version; none without a state */
+    const tg_commit_fact
+        *commits; /* after the state's read_version up to target.version; none without a state */
     size_t commit_count;
 } tg_refresh_input;
 
 typedef struct tg_plan_issue {
-    const char *issue_type;       /* vendor's names: reference/databricks-semantics.md 5.5 */
-    const char *sub_type;         /* NULL or plan_not_..._sub_type */
+    const char *issue_type; /* vendor's names: reference/databricks-semantics.md 5.5 */
+    const char *sub_type;   /* NULL or plan_not_..._sub_type */
     tg_str detail;
 } tg_plan_issue;
 
 typedef struct tg_plan_piece {
     tg_str where;
-    const char *treatment;        /* "NO_OP", "RECOMPUTE" */
-    const char *reason;           /* issue type or NULL */
+    const char *treatment; /* "NO_OP", "RECOMPUTE" */
+    const char *reason;    /* issue type or NULL */
 } tg_plan_piece;
 
 typedef struct tg_refresh_plan {
-    const char *technique;        /* "NO_OP", "COMPLETE_REPLACE_WHERE", "COMPLETE_RECOMPUTE" */
-    tg_str window;                /* folded predicate, empty for views */
+    const char *technique; /* "NO_OP", "COMPLETE_REPLACE_WHERE", "COMPLETE_RECOMPUTE" */
+    tg_str window;         /* folded predicate, empty for views */
     const tg_plan_issue *issues;
     size_t issue_count;
     const tg_plan_piece *pieces;
     size_t piece_count;
-    const tg_program *program;    /* NULL for NO_OP without a commit */
-    tg_flow_state state;          /* what to record; read_version is set per attempt */
+    const tg_program *program; /* NULL for NO_OP without a commit */
+    tg_flow_state state;       /* what to record; read_version is set per attempt */
     tg_region advanced;
 } tg_refresh_plan;
 
-/* The digest of a definition: normal text of the query with its views' texts, output names, zone, semantics version. */
-tg_digest tg_definition_digest(const tg_query *query, const tg_query *const *views, size_t view_count, tg_str zone_name, tg_arena *arena);
+/* The digest of a definition: normal text of the query with its views' texts, output names, zone,
+ * semantics version. */
+tg_digest tg_definition_digest(const tg_query *query, const tg_query *const *views,
+                               size_t view_count, tg_str zone_name, tg_arena *arena);
 
 /* The read_version to ask commits_since from: of the state, or -1 when there is none. */
 int64_t tg_plan_read_version(const tg_state_facts *state, tg_arena *arena);
 
-/* out_plan is set (technique NO_OP) when NO_OP is proven, else *out_proven is false. Predicate errors are left to tg_plan_refresh. */
-TG_CHECKED tg_code tg_plan_quick(const tg_refresh_input *input, tg_arena *arena, bool *out_proven, tg_refresh_plan *out_plan, tg_error *err);
+/* out_plan is set (technique NO_OP) when NO_OP is proven, else *out_proven is false. Predicate
+ * errors are left to tg_plan_refresh. */
+TG_CHECKED tg_code tg_plan_quick(const tg_refresh_input *input, tg_arena *arena, bool *out_proven,
+                                 tg_refresh_plan *out_plan, tg_error *err);
 /*
- * Errors: predicate names a column that the output lacks (UNRESOLVED_COLUMN...), is not boolean, schema not compatible with the
- * table's (INCOMPATIBLE ... classes), declared columns that differ from the query's (USER_SPECIFIED_AND_INFERRED_SCHEMA_NOT_COMPATIBLE).
+ * Errors: predicate names a column that the output lacks (UNRESOLVED_COLUMN...), is not boolean,
+ * schema not compatible with the table's (INCOMPATIBLE ... classes), declared columns that differ
+ * from the query's (USER_SPECIFIED_AND_INFERRED_SCHEMA_NOT_COMPATIBLE).
  */
-TG_CHECKED tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *query, tg_arena *arena, tg_refresh_plan *out_plan, tg_error *err);
+TG_CHECKED tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *query,
+                                   tg_arena *arena, tg_refresh_plan *out_plan, tg_error *err);
 /*
- * R7 of the model: the race for a version was lost to these winners (of any kind but file and schema conflicts, which the engine
- * answers itself). Sets out_rerun, or gives the state to commit on top of read_version.
+ * R7 of the model: the race for a version was lost to these winners (of any kind but file and
+ * schema conflicts, which the engine answers itself). Sets out_rerun, or gives the state to commit
+ * on top of read_version.
  */
-TG_CHECKED tg_code tg_plan_rebase(const tg_refresh_plan *plan, const tg_refresh_input *input, int64_t read_version, const tg_commit_fact *winners,
-                                  size_t winner_count, tg_arena *arena, tg_str *out_state, bool *out_rerun, tg_error *err);
+TG_CHECKED tg_code tg_plan_rebase(const tg_refresh_plan *plan, const tg_refresh_input *input,
+                                  int64_t read_version, const tg_commit_fact *winners,
+                                  size_t winner_count, tg_arena *arena, tg_str *out_state,
+                                  bool *out_rerun, tg_error *err);
 
 #endif

@@ -17,10 +17,12 @@ typedef struct tg_window {
 TG_CHECKED tg_code tg_window_bind(const tg_refresh_input *input, tg_schema schema, tg_arena *arena,
                                   tg_window *out_window, tg_error *err);
 /*
- * The region of a predicate text from a state ("true", "false", or SQL over schema). False when it cannot be read any more
- * (a column is gone): the caller then treats a piece as lost and an advanced region as everything.
+ * The region of a predicate text from a state ("true", "false", or SQL over schema). False when it
+ * cannot be read any more (a column is gone): the caller then treats a piece as lost and an
+ * advanced region as everything.
  */
-bool tg_window_region(tg_str text, tg_schema schema, const tg_refresh_input *input, tg_arena *arena, tg_region *out_region);
+bool tg_window_region(tg_str text, tg_schema schema, const tg_refresh_input *input, tg_arena *arena,
+                      tg_region *out_region);
 
 /* May a commit have changed a row of the region? Sound: true unless disproven. */
 bool tg_commit_meets(const tg_commit_fact *commit, tg_region region);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Planning a refresh (rules R1 to R6 of the coverage model, restricted to NO_OP and complete techniques).
+ * Planning a refresh (rules R1 to R6 of the coverage model, restricted to NO_OP and complete
+ * techniques).
  *
- * What is proven: the window lies in pieces that have this definition's fingerprint and the pins' identities, and no change after
- * the state's read version may have touched it. Everything else is recomputed, with the reason named.
+ * What is proven: the window lies in pieces that have this definition's fingerprint and the pins'
+ * identities, and no change after the state's read version may have touched it. Everything else is
+ * recomputed, with the reason named.
  */
 #include "incremental/incremental_int.h"
 
-/* ---- coverage ------------------------------------------------------------------------------------------------------- */
+/* ---- coverage -------------------------------------------------------------------------------- */
 
 static bool pins_match(const tg_piece *piece, const tg_pin *pins, size_t pin_count)
 {
@@ -18,8 +20,9 @@ static bool pins_match(const tg_piece *piece, const tg_pin *pins, size_t pin_cou
         bool found = false;
         for (size_t j = 0; j < piece->source_count && !found; j++) {
             const tg_source_identity *source = &piece->sources[j];
-            found = tg_str_eq(source->name, pins[i].name) && tg_str_eq(source->path, pins[i].path) &&
-                    source->version == pins[i].version && source->digest.high == pins[i].digest.high &&
+            found = tg_str_eq(source->name, pins[i].name) &&
+                    tg_str_eq(source->path, pins[i].path) && source->version == pins[i].version &&
+                    source->digest.high == pins[i].digest.high &&
                     source->digest.low == pins[i].digest.low;
         }
         if (!found) {
@@ -43,21 +46,23 @@ static bool is_state_commit(const tg_refresh_input *input, const tg_commit_fact 
 static bool is_changed_outside(const tg_refresh_input *input, tg_region window)
 {
     for (size_t i = 0; i < input->commit_count; i++) {
-        if (!is_state_commit(input, &input->commits[i]) && tg_commit_meets(&input->commits[i], window)) {
+        if (!is_state_commit(input, &input->commits[i]) &&
+            tg_commit_meets(&input->commits[i], window)) {
             return true;
         }
     }
     return false;
 }
 
-static tg_region covered_region(const tg_refresh_input *input, const tg_flow_state *state, tg_str fingerprint, bool any_source,
-                                tg_arena *arena)
+static tg_region covered_region(const tg_refresh_input *input, const tg_flow_state *state,
+                                tg_str fingerprint, bool any_source, tg_arena *arena)
 {
     tg_region covered = tg_region_none();
     for (size_t i = 0; i < state->piece_count; i++) {
         const tg_piece *piece = &state->pieces[i];
         tg_region region;
-        if (tg_str_eq(piece->fingerprint, fingerprint) && (any_source || pins_match(piece, input->pins, input->pin_count)) &&
+        if (tg_str_eq(piece->fingerprint, fingerprint) &&
+            (any_source || pins_match(piece, input->pins, input->pin_count)) &&
             tg_window_region(piece->where, input->target.schema, input, arena, &region)) {
             covered = tg_region_or(arena, covered, region);
         }
@@ -65,8 +70,8 @@ static tg_region covered_region(const tg_refresh_input *input, const tg_flow_sta
     return covered;
 }
 
-static coverage_test test_coverage(const tg_refresh_input *input, const tg_flow_state *state, const tg_window *window,
-                                   tg_str fingerprint, tg_arena *arena)
+static coverage_test test_coverage(const tg_refresh_input *input, const tg_flow_state *state,
+                                   const tg_window *window, tg_str fingerprint, tg_arena *arena)
 {
     if (!tg_str_eq(fingerprint, state->fingerprint)) {
         return (coverage_test){false, "QUERY_FINGERPRINT_CHANGED"};
@@ -80,16 +85,18 @@ static coverage_test test_coverage(const tg_refresh_input *input, const tg_flow_
     if (!state->predicate_is_deterministic) {
         return (coverage_test){false, "PRIOR_REPLACE_WHERE_NOT_DETERMINISTIC"};
     }
-    if (tg_region_contains(covered_region(input, state, fingerprint, false, arena), window->region)) {
+    if (tg_region_contains(covered_region(input, state, fingerprint, false, arena),
+                           window->region)) {
         return (coverage_test){true, NULL};
     }
-    if (tg_region_contains(covered_region(input, state, fingerprint, true, arena), window->region)) {
+    if (tg_region_contains(covered_region(input, state, fingerprint, true, arena),
+                           window->region)) {
         return (coverage_test){false, "DATA_HAS_CHANGED"};
     }
     return (coverage_test){false, "STALE_TARGET_DATA_IN_WINDOW"};
 }
 
-/* ---- the target's definition ------------------------------------------------------------------------------------------ */
+/* ---- the target's definition ----------------------------------------------------------------- */
 
 static const tg_property *find_property(const tg_property *properties, size_t count, tg_str key)
 {
@@ -105,7 +112,8 @@ static bool definition_matches_table(const tg_refresh_input *input)
 {
     for (size_t i = 0; i < input->property_count; i++) {
         const tg_property *wanted = &input->properties[i];
-        const tg_property *have = find_property(input->target.properties, input->target.property_count, wanted->key);
+        const tg_property *have =
+            find_property(input->target.properties, input->target.property_count, wanted->key);
         if (!have || !tg_str_eq(have->value, wanted->value)) {
             return false;
         }
@@ -113,11 +121,13 @@ static bool definition_matches_table(const tg_refresh_input *input)
     return input->comment.len == 0 || tg_str_eq(input->comment, input->target.comment);
 }
 
-static void merge_properties(const tg_refresh_input *input, tg_arena *arena, tg_program_target *target)
+static void merge_properties(const tg_refresh_input *input, tg_arena *arena,
+                             tg_program_target *target)
 {
     TG_VEC(tg_property) merged = {0};
     for (size_t i = 0; i < input->target.property_count; i++) {
-        if (!find_property(input->properties, input->property_count, input->target.properties[i].key)) {
+        if (!find_property(input->properties, input->property_count,
+                           input->target.properties[i].key)) {
             TG_VEC_PUSH(arena, &merged, input->target.properties[i]);
         }
     }
@@ -128,7 +138,7 @@ static void merge_properties(const tg_refresh_input *input, tg_arena *arena, tg_
     target->property_count = merged.count;
 }
 
-/* ---- quick plan ------------------------------------------------------------------------------------------------------- */
+/* ---- quick plan ------------------------------------------------------------------------------ */
 
 static void set_no_op(tg_refresh_plan *plan, const tg_window *window, tg_arena *arena)
 {
@@ -143,13 +153,16 @@ static void set_no_op(tg_refresh_plan *plan, const tg_window *window, tg_arena *
     };
 }
 
-tg_code tg_plan_quick(const tg_refresh_input *input, tg_arena *arena, bool *out_proven, tg_refresh_plan *out_plan, tg_error *err)
+tg_code tg_plan_quick(const tg_refresh_input *input, tg_arena *arena, bool *out_proven,
+                      tg_refresh_plan *out_plan, tg_error *err)
 {
     (void)err; /* what cannot be proven is left to tg_plan_refresh, which names the errors */
     *out_proven = false;
     tg_flow_state state;
-    if (!input->target.exists || !input->state.has_txn || !tg_flow_state_from_json(input->state.state, arena, &state) ||
-        state.query_has_time_function || !tg_str_eq(state.definition, tg_digest_text(arena, input->definition)) ||
+    if (!input->target.exists || !input->state.has_txn ||
+        !tg_flow_state_from_json(input->state.state, arena, &state) ||
+        state.query_has_time_function ||
+        !tg_str_eq(state.definition, tg_digest_text(arena, input->definition)) ||
         !definition_matches_table(input)) {
         return TG_OK;
     }
@@ -163,7 +176,7 @@ tg_code tg_plan_quick(const tg_refresh_input *input, tg_arena *arena, bool *out_
     return TG_OK;
 }
 
-/* ---- full plan -------------------------------------------------------------------------------------------------------- */
+/* ---- full plan ------------------------------------------------------------------------------- */
 
 /* Declared columns must be the query's: same names, storable types. */
 static tg_code check_declared(const tg_refresh_input *input, tg_schema query, tg_error *err)
@@ -173,8 +186,9 @@ static tg_code check_declared(const tg_refresh_input *input, tg_schema query, tg
         ptrdiff_t at = tg_schema_find(query, column->name.text);
         if (at < 0 || (column->type && !tg_sql_can_store(query.fields[at].type, column->type))) {
             TG_FAIL(err, USER_SPECIFIED_AND_INFERRED_SCHEMA_NOT_COMPATIBLE,
-                    "the declared columns of %.*s do not fit its query: column `%.*s` %s", TG_SARG(input->target_name),
-                    TG_SARG(column->name.text), at < 0 ? "is not in the query's output" : "has another type there");
+                    "the declared columns of %.*s do not fit its query: column `%.*s` %s",
+                    TG_SARG(input->target_name), TG_SARG(column->name.text),
+                    at < 0 ? "is not in the query's output" : "has another type there");
         }
     }
     for (size_t i = 0; input->column_count > 0 && i < query.count; i++) {
@@ -184,7 +198,8 @@ static tg_code check_declared(const tg_refresh_input *input, tg_schema query, tg
         }
         if (!is_declared) {
             TG_FAIL(err, USER_SPECIFIED_AND_INFERRED_SCHEMA_NOT_COMPATIBLE,
-                    "the declared columns of %.*s do not fit its query: its column `%.*s` is not declared",
+                    "the declared columns of %.*s do not fit its query: its column `%.*s` is not "
+                    "declared",
                     TG_SARG(input->target_name), TG_SARG(query.fields[i].name));
         }
     }
@@ -206,8 +221,8 @@ static tg_field declared_field(const tg_refresh_input *input, tg_field field)
 }
 
 /* Design 4.11: new columns are added, dropped ones stay and read NULL, another type is an error. */
-static tg_code evolve_schema(const tg_refresh_input *input, tg_schema query, tg_arena *arena, tg_schema *out_schema,
-                             bool *out_changed, tg_error *err)
+static tg_code evolve_schema(const tg_refresh_input *input, tg_schema query, tg_arena *arena,
+                             tg_schema *out_schema, bool *out_changed, tg_error *err)
 {
     TG_VEC(tg_field) fields = {0};
     *out_changed = !input->target.exists;
@@ -217,7 +232,8 @@ static tg_code evolve_schema(const tg_refresh_input *input, tg_schema query, tg_
     for (size_t i = 0; i < query.count; i++) {
         tg_field field = declared_field(input, query.fields[i]);
         if (field.type->kind == TG_TYPE_VOID) {
-            TG_FAIL(err, DATATYPE_MISMATCH, "column `%.*s` of %.*s has type void: a table cannot hold it",
+            TG_FAIL(err, DATATYPE_MISMATCH,
+                    "column `%.*s` of %.*s has type void: a table cannot hold it",
                     TG_SARG(field.name), TG_SARG(input->target_name));
         }
         ptrdiff_t at = tg_schema_find(input->target.schema, field.name);
@@ -225,10 +241,12 @@ static tg_code evolve_schema(const tg_refresh_input *input, tg_schema query, tg_
             TG_VEC_PUSH(arena, &fields, field);
             *out_changed = true;
         } else if (!tg_type_equal(fields.items[at].type, field.type)) {
-            TG_ERR(err, DELTA_FAILED_TO_MERGE_FIELDS, "column `%.*s` of %.*s is %.*s, but the query gives %.*s",
-                   TG_SARG(field.name), TG_SARG(input->target_name),
-                   TG_SARG(tg_type_text(arena, fields.items[at].type)), TG_SARG(tg_type_text(arena, field.type)));
-            return tg_error_hint(err, "Cast the column in the query to the table's type, or give it another name.");
+            TG_ERR(err, DELTA_FAILED_TO_MERGE_FIELDS,
+                   "column `%.*s` of %.*s is %.*s, but the query gives %.*s", TG_SARG(field.name),
+                   TG_SARG(input->target_name), TG_SARG(tg_type_text(arena, fields.items[at].type)),
+                   TG_SARG(tg_type_text(arena, field.type)));
+            return tg_error_hint(
+                err, "Cast the column in the query to the table's type, or give it another name.");
         }
     }
     *out_schema = (tg_schema){.fields = fields.items, .count = fields.count};
@@ -248,21 +266,24 @@ static bool same_partitioning(const tg_refresh_input *input)
     return true;
 }
 
-static tg_code plan_target(const tg_refresh_input *input, tg_schema query, tg_arena *arena, tg_program_target *target, tg_error *err)
+static tg_code plan_target(const tg_refresh_input *input, tg_schema query, tg_arena *arena,
+                           tg_program_target *target, tg_error *err)
 {
     bool schema_changed;
     TG_TRY(check_declared(input, query, err));
     if (input->target.exists && !same_partitioning(input)) {
-        TG_ERR(err, CANNOT_UPDATE_PARTITION_COLUMNS, "the partition columns of %.*s cannot be changed",
-               TG_SARG(input->target_name));
-        return tg_error_hint(err, "Keep the table's PARTITIONED BY columns, or define the table under a new name.");
+        TG_ERR(err, CANNOT_UPDATE_PARTITION_COLUMNS,
+               "the partition columns of %.*s cannot be changed", TG_SARG(input->target_name));
+        return tg_error_hint(
+            err, "Keep the table's PARTITIONED BY columns, or define the table under a new name.");
     }
     TG_TRY(evolve_schema(input, query, arena, &target->schema, &schema_changed, err));
     target->name = input->target_name;
     target->path = input->target_path;
     target->read_version = input->target.exists ? input->target.version : -1;
     target->table_id = input->target.exists ? input->target.table_id : input->new_table_id;
-    target->partition_columns = input->target.exists ? input->target.partition_columns : input->partition_columns;
+    target->partition_columns =
+        input->target.exists ? input->target.partition_columns : input->partition_columns;
     target->partition_count = input->partition_count;
     target->comment = input->comment.len ? input->comment : input->target.comment;
     merge_properties(input, arena, target);
@@ -270,14 +291,17 @@ static tg_code plan_target(const tg_refresh_input *input, tg_schema query, tg_ar
     return TG_OK;
 }
 
-/* The predicate must name columns of the query's output, not only of the table (a dropped column would never match again). */
-static tg_code check_predicate_columns(const tg_refresh_input *input, tg_schema query, tg_arena *arena, tg_error *err)
+/* The predicate must name columns of the query's output, not only of the table (a dropped column
+ * would never match again). */
+static tg_code check_predicate_columns(const tg_refresh_input *input, tg_schema query,
+                                       tg_arena *arena, tg_error *err)
 {
     tg_window window;
     return tg_window_bind(input, query, arena, &window, err);
 }
 
-static tg_str fingerprint_of(const tg_refresh_input *input, const tg_bound_query *query, tg_arena *arena)
+static tg_str fingerprint_of(const tg_refresh_input *input, const tg_bound_query *query,
+                             tg_arena *arena)
 {
     tg_auto_buf tg_buf text = TG_BUF_INIT;
     tg_buf_addf(&text, "semantics %d\n", TG_SEMANTICS_VERSION);
@@ -286,7 +310,8 @@ static tg_str fingerprint_of(const tg_refresh_input *input, const tg_bound_query
     }
     for (size_t i = 0; i < query->rel->column_count; i++) {
         const tg_column *column = &query->rel->columns[i];
-        tg_buf_addf(&text, "%.*s %.*s\n", TG_SARG(column->name), TG_SARG(tg_type_text(arena, column->type)));
+        tg_buf_addf(&text, "%.*s %.*s\n", TG_SARG(column->name),
+                    TG_SARG(tg_type_text(arena, column->type)));
     }
     tg_sql_canonical_rel(query->rel, &text);
     return tg_digest_text(arena, tg_digest_of(tg_buf_str(&text)));
@@ -304,8 +329,9 @@ static const tg_source_identity *identities(const tg_refresh_input *input, tg_ar
     return sources;
 }
 
-static tg_flow_state new_state(const tg_refresh_input *input, const tg_bound_query *query, const tg_window *window,
-                               tg_str fingerprint, const char *technique, tg_arena *arena)
+static tg_flow_state new_state(const tg_refresh_input *input, const tg_bound_query *query,
+                               const tg_window *window, tg_str fingerprint, const char *technique,
+                               tg_arena *arena)
 {
     tg_piece *piece = TG_NEW(arena, tg_piece);
     *piece = (tg_piece){.where = window->text,
@@ -333,8 +359,9 @@ static tg_flow_state new_state(const tg_refresh_input *input, const tg_bound_que
     };
 }
 
-static tg_code build_program(const tg_refresh_input *input, const tg_bound_query *query, const tg_window *window,
-                             const tg_program_target *target, tg_arena *arena, const tg_program **out_program, tg_error *err)
+static tg_code build_program(const tg_refresh_input *input, const tg_bound_query *query,
+                             const tg_window *window, const tg_program_target *target,
+                             tg_arena *arena, const tg_program **out_program, tg_error *err)
 {
     tg_rel *rel = query->rel;
     tg_schema query_schema;
@@ -347,8 +374,10 @@ static tg_code build_program(const tg_refresh_input *input, const tg_bound_query
     for (size_t i = 0; i < input->pin_count; i++) {
         steps[i] = (tg_step){.kind = TG_STEP_PIN, .pin = &input->pins[i]};
     }
-    steps[input->pin_count] = (tg_step){
-        .kind = TG_STEP_REPLACE, .predicate = window->predicate, .region = window->region, .rel = rel};
+    steps[input->pin_count] = (tg_step){.kind = TG_STEP_REPLACE,
+                                        .predicate = window->predicate,
+                                        .region = window->region,
+                                        .rel = rel};
     steps[input->pin_count + 1] = (tg_step){.kind = TG_STEP_COMMIT};
     tg_property *parameters = TG_NEW_ARRAY(arena, tg_property, 2);
     parameters[0] = (tg_property){.key = TG_S("mode"), .value = TG_S("Overwrite")};
@@ -369,8 +398,10 @@ static tg_code build_program(const tg_refresh_input *input, const tg_bound_query
     return TG_OK;
 }
 
-/* A changed property or comment over rows that are up to date: a metadata commit, which keeps the coverage. */
-static const tg_program *metadata_program(const tg_refresh_input *input, const tg_program_target *target, tg_arena *arena)
+/* A changed property or comment over rows that are up to date: a metadata commit, which keeps the
+ * coverage. */
+static const tg_program *metadata_program(const tg_refresh_input *input,
+                                          const tg_program_target *target, tg_arena *arena)
 {
     tg_step *step = TG_NEW(arena, tg_step);
     *step = (tg_step){.kind = TG_STEP_COMMIT};
@@ -388,7 +419,8 @@ static const tg_program *metadata_program(const tg_refresh_input *input, const t
     return program;
 }
 
-static void add_issue(tg_refresh_plan *plan, const char *type, const char *sub_type, tg_arena *arena)
+static void add_issue(tg_refresh_plan *plan, const char *type, const char *sub_type,
+                      tg_arena *arena)
 {
     tg_plan_issue *issues = TG_NEW_ARRAY(arena, tg_plan_issue, plan->issue_count + 1);
     if (plan->issue_count > 0) {
@@ -398,7 +430,8 @@ static void add_issue(tg_refresh_plan *plan, const char *type, const char *sub_t
     plan->issues = issues;
 }
 
-static void add_query_issues(tg_refresh_plan *plan, const tg_refresh_input *input, const tg_bound_query *query, tg_arena *arena)
+static void add_query_issues(tg_refresh_plan *plan, const tg_refresh_input *input,
+                             const tg_bound_query *query, tg_arena *arena)
 {
     if (!query->is_deterministic) {
         add_issue(plan, "PLAN_NOT_DETERMINISTIC", "NON_DETERMINISTIC_EXPRESSION", arena);
@@ -413,23 +446,29 @@ static void add_query_issues(tg_refresh_plan *plan, const tg_refresh_input *inpu
     }
 }
 
-static coverage_test test_state(const tg_refresh_input *input, const tg_window *window, tg_str fingerprint, tg_arena *arena)
+static coverage_test test_state(const tg_refresh_input *input, const tg_window *window,
+                                tg_str fingerprint, tg_arena *arena)
 {
     tg_flow_state state;
     if (!input->target.exists || !input->state.has_txn) {
         return (coverage_test){false, "CHANGE_SET_MISSING"};
     }
     if (!tg_flow_state_from_json(input->state.state, arena, &state)) {
-        return (coverage_test){false, input->kind == TG_FLOW_COMPLETE ? "CHANGE_SET_MISSING" : "PRIOR_REPLACE_WHERE_PREDICATE_MISSING"};
+        return (coverage_test){false, input->kind == TG_FLOW_COMPLETE
+                                          ? "CHANGE_SET_MISSING"
+                                          : "PRIOR_REPLACE_WHERE_PREDICATE_MISSING"};
     }
     coverage_test test = test_coverage(input, &state, window, fingerprint, arena);
-    if (test.issue && input->kind == TG_FLOW_COMPLETE && strcmp(test.issue, "STALE_TARGET_DATA_IN_WINDOW") == 0) {
-        test.issue = "CHANGE_SET_MISSING"; /* a view that recorded no piece: its last answer was not repeatable */
+    if (test.issue && input->kind == TG_FLOW_COMPLETE &&
+        strcmp(test.issue, "STALE_TARGET_DATA_IN_WINDOW") == 0) {
+        test.issue = "CHANGE_SET_MISSING"; /* a view that recorded no piece: its last answer was not
+                                              repeatable */
     }
     return test;
 }
 
-tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *query, tg_arena *arena, tg_refresh_plan *out_plan, tg_error *err)
+tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *query, tg_arena *arena,
+                        tg_refresh_plan *out_plan, tg_error *err)
 {
     tg_schema query_schema;
     TG_TRY(tg_sql_output_schema(query->rel, arena, &query_schema, err));
@@ -445,15 +484,18 @@ tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *que
         set_no_op(out_plan, &window, arena);
         return TG_OK;
     }
-    const char *technique = test.is_covered                     ? "NO_OP"
+    const char *technique = test.is_covered                   ? "NO_OP"
                             : input->kind == TG_FLOW_COMPLETE ? "COMPLETE_RECOMPUTE"
                                                               : "COMPLETE_REPLACE_WHERE";
     tg_refresh_plan plan = {.technique = technique,
                             .window = window.predicate ? window.text : TG_S(""),
                             .advanced = window.region,
-                            .state = new_state(input, query, &window, fingerprint, technique, arena)};
+                            .state =
+                                new_state(input, query, &window, fingerprint, technique, arena)};
     tg_plan_piece *piece = TG_NEW(arena, tg_plan_piece);
-    *piece = (tg_plan_piece){.where = window.text, .treatment = test.is_covered ? "NO_OP" : "RECOMPUTE", .reason = test.issue};
+    *piece = (tg_plan_piece){.where = window.text,
+                             .treatment = test.is_covered ? "NO_OP" : "RECOMPUTE",
+                             .reason = test.issue};
     plan.pieces = piece;
     plan.piece_count = 1;
     if (test.is_covered) {
@@ -469,13 +511,16 @@ tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *que
     return TG_OK;
 }
 
-tg_code tg_plan_rebase(const tg_refresh_plan *plan, const tg_refresh_input *input, int64_t read_version, const tg_commit_fact *winners,
-                       size_t winner_count, tg_arena *arena, tg_str *out_state, bool *out_rerun, tg_error *err)
+tg_code tg_plan_rebase(const tg_refresh_plan *plan, const tg_refresh_input *input,
+                       int64_t read_version, const tg_commit_fact *winners, size_t winner_count,
+                       tg_arena *arena, tg_str *out_state, bool *out_rerun, tg_error *err)
 {
     (void)err;
-    /* A commit without rows advances nothing, but what it records (the window is up to date) must still hold. */
+    /* A commit without rows advances nothing, but what it records (the window is up to date) must
+     * still hold. */
     tg_region mine = plan->advanced;
-    if (tg_region_is_none(mine) && !tg_window_region(plan->state.window, input->target.schema, input, arena, &mine)) {
+    if (tg_region_is_none(mine) &&
+        !tg_window_region(plan->state.window, input->target.schema, input, arena, &mine)) {
         mine = tg_region_all();
     }
     for (size_t i = 0; i < winner_count; i++) {
@@ -483,9 +528,11 @@ tg_code tg_plan_rebase(const tg_refresh_plan *plan, const tg_refresh_input *inpu
         tg_region advanced;
         bool meets = tg_commit_meets(&winners[i], mine);
         if (winners[i].app_id.len > 0) {
-            /* Same flow: its advanced region counts also where it wrote no row; its pieces give way to ours. */
-            bool known = tg_flow_state_from_json(winners[i].state, arena, &winner) &&
-                         tg_window_region(winner.advanced, input->target.schema, input, arena, &advanced);
+            /* Same flow: its advanced region counts also where it wrote no row; its pieces give way
+             * to ours. */
+            bool known =
+                tg_flow_state_from_json(winners[i].state, arena, &winner) &&
+                tg_window_region(winner.advanced, input->target.schema, input, arena, &advanced);
             meets = meets || !known || tg_region_meets(advanced, mine);
         }
         if (meets) {
@@ -500,9 +547,10 @@ tg_code tg_plan_rebase(const tg_refresh_plan *plan, const tg_refresh_input *inpu
     return TG_OK;
 }
 
-/* ---- definitions ------------------------------------------------------------------------------------------------------ */
+/* ---- definitions ----------------------------------------------------------------------------- */
 
-tg_digest tg_definition_digest(const tg_query *query, const tg_query *const *views, size_t view_count, tg_str zone_name, tg_arena *arena)
+tg_digest tg_definition_digest(const tg_query *query, const tg_query *const *views,
+                               size_t view_count, tg_str zone_name, tg_arena *arena)
 {
     (void)arena;
     tg_auto_buf tg_buf text = TG_BUF_INIT;

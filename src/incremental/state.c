@@ -2,8 +2,9 @@
 /*
  * The state of a flow as JSON: what a commit says about itself (design 6.1).
  *
- * Sources are listed once and named by index in the pieces, because pieces mostly share them. The format is final: a reader that
- * does not know its version treats the state as missing, which costs one complete refresh and never a wrong row.
+ * Sources are listed once and named by index in the pieces, because pieces mostly share them. The
+ * format is final: a reader that does not know its version treats the state as missing, which costs
+ * one complete refresh and never a wrong row.
  */
 #include "incremental/incremental_int.h"
 
@@ -13,8 +14,9 @@ enum { STATE_FORMAT = 1 };
 
 static bool same_source(const tg_source_identity *a, const tg_source_identity *b)
 {
-    return a->version == b->version && a->digest.high == b->digest.high && a->digest.low == b->digest.low &&
-           tg_str_eq(a->name, b->name) && tg_str_eq(a->path, b->path);
+    return a->version == b->version && a->digest.high == b->digest.high &&
+           a->digest.low == b->digest.low && tg_str_eq(a->name, b->name) &&
+           tg_str_eq(a->path, b->path);
 }
 
 typedef TG_VEC(const tg_source_identity *) source_list;
@@ -30,7 +32,8 @@ static size_t source_index(source_list *list, const tg_source_identity *source, 
     return list->count - 1;
 }
 
-static void write_piece(tg_json_out *out, const tg_piece *piece, source_list *sources, tg_arena *arena)
+static void write_piece(tg_json_out *out, const tg_piece *piece, source_list *sources,
+                        tg_arena *arena)
 {
     tg_json_object(out);
     tg_json_kstr(out, "where", piece->where);
@@ -136,7 +139,8 @@ static bool parse_clock(yyjson_val *object, tg_arena *arena, int64_t *out_us)
     return tg_timestamp_parse(tg_json_get_str(object, "clock", TG_S("")), arena, out_us, &has_zone);
 }
 
-static bool read_sources(yyjson_val *root, tg_arena *arena, tg_source_identity **out_sources, size_t *out_count)
+static bool read_sources(yyjson_val *root, tg_arena *arena, tg_source_identity **out_sources,
+                         size_t *out_count)
 {
     yyjson_val *array = tg_json_get(root, "sources");
     if (!yyjson_is_arr(array)) {
@@ -150,7 +154,8 @@ static bool read_sources(yyjson_val *root, tg_arena *arena, tg_source_identity *
         sources[i].name = tg_json_get_str(item, "name", TG_S(""));
         sources[i].path = tg_json_get_str(item, "path", TG_S(""));
         sources[i].version = tg_json_get_i64(item, "version", INT64_MIN);
-        if (sources[i].version == INT64_MIN || !parse_digest(tg_json_get_str(item, "digest", TG_S("")), &sources[i].digest)) {
+        if (sources[i].version == INT64_MIN ||
+            !parse_digest(tg_json_get_str(item, "digest", TG_S("")), &sources[i].digest)) {
             return false;
         }
     }
@@ -159,12 +164,14 @@ static bool read_sources(yyjson_val *root, tg_arena *arena, tg_source_identity *
     return true;
 }
 
-static bool read_piece(yyjson_val *item, const tg_source_identity *sources, size_t source_count, tg_arena *arena, tg_piece *out)
+static bool read_piece(yyjson_val *item, const tg_source_identity *sources, size_t source_count,
+                       tg_arena *arena, tg_piece *out)
 {
     out->where = tg_json_get_str(item, "where", TG_S(""));
     out->fingerprint = tg_json_get_str(item, "fingerprint", TG_S(""));
     yyjson_val *indexes = tg_json_get(item, "sources");
-    if (out->where.len == 0 || !yyjson_is_arr(indexes) || !parse_clock(item, arena, &out->clock_us)) {
+    if (out->where.len == 0 || !yyjson_is_arr(indexes) ||
+        !parse_clock(item, arena, &out->clock_us)) {
         return false;
     }
     tg_source_identity *own = TG_NEW_ARRAY(arena, tg_source_identity, yyjson_arr_size(indexes));
@@ -226,8 +233,8 @@ bool tg_flow_state_from_json(tg_str json, tg_arena *arena, tg_flow_state *out_st
         .read_version = tg_json_get_i64(root, "read_version", INT64_MIN),
         .advanced = tg_json_get_str(root, "advanced", TG_S("true")),
     };
-    if (state.read_version < -1 || state.definition.len == 0 || !parse_clock(root, arena, &state.clock_us) ||
-        !read_pieces(root, arena, &state)) {
+    if (state.read_version < -1 || state.definition.len == 0 ||
+        !parse_clock(root, arena, &state.clock_us) || !read_pieces(root, arena, &state)) {
         return false;
     }
     *out_state = state;

@@ -6,11 +6,14 @@
 
 static tg_window everything(void)
 {
-    return (tg_window){.predicate = NULL, .text = TG_S("true"), .region = tg_region_all(), .is_deterministic = true};
+    return (tg_window){.predicate = NULL,
+                       .text = TG_S("true"),
+                       .region = tg_region_all(),
+                       .is_deterministic = true};
 }
 
-tg_code tg_window_bind(const tg_refresh_input *input, tg_schema schema, tg_arena *arena, tg_window *out_window,
-                       tg_error *err)
+tg_code tg_window_bind(const tg_refresh_input *input, tg_schema schema, tg_arena *arena,
+                       tg_window *out_window, tg_error *err)
 {
     if (input->kind != TG_FLOW_REPLACE_WHERE) {
         *out_window = everything();
@@ -19,8 +22,9 @@ tg_code tg_window_bind(const tg_refresh_input *input, tg_schema schema, tg_arena
     tg_bind_options options = {.now_us = input->now_us, .zone = input->zone, .in_flow = true};
     tg_bexpr *bound;
     bool has_time_function, is_deterministic;
-    TG_TRY(tg_sql_bind_predicate(input->predicate, schema, input->aliases, input->alias_count, &options, arena, &bound,
-                                 &has_time_function, &is_deterministic, err));
+    TG_TRY(tg_sql_bind_predicate(input->predicate, schema, input->aliases, input->alias_count,
+                                 &options, arena, &bound, &has_time_function, &is_deterministic,
+                                 err));
     bound = tg_sql_fold(bound, input->zone, arena);
     tg_auto_buf tg_buf text = TG_BUF_INIT;
     tg_sql_print_predicate(bound, schema, &text);
@@ -33,7 +37,8 @@ tg_code tg_window_bind(const tg_refresh_input *input, tg_schema schema, tg_arena
     return TG_OK;
 }
 
-bool tg_window_region(tg_str text, tg_schema schema, const tg_refresh_input *input, tg_arena *arena, tg_region *out_region)
+bool tg_window_region(tg_str text, tg_schema schema, const tg_refresh_input *input, tg_arena *arena,
+                      tg_region *out_region)
 {
     if (tg_str_eq(text, TG_S("true"))) {
         *out_region = tg_region_all();
@@ -50,8 +55,8 @@ bool tg_window_region(tg_str text, tg_schema schema, const tg_refresh_input *inp
     tg_bind_options options = {.now_us = input->now_us, .zone = input->zone, .in_flow = true};
     tg_bexpr *bound;
     bool has_time_function, is_deterministic;
-    if (tg_sql_bind_predicate(expr, schema, NULL, 0, &options, arena, &bound, &has_time_function, &is_deterministic,
-                              NULL) != TG_OK ||
+    if (tg_sql_bind_predicate(expr, schema, NULL, 0, &options, arena, &bound, &has_time_function,
+                              &is_deterministic, NULL) != TG_OK ||
         has_time_function || !is_deterministic) {
         return false; /* a folded predicate holds neither: this is not one of ours */
     }

@@ -127,15 +127,11 @@ static void visit_input(void *ctx, const tg_relation *table)
     TG_VEC_PUSH(b->arena, &visit->inputs, input);
 }
 
-/*
- * The parsed name's address is unique to its place in a file: it leads from a place in a query to
- * what stands there.
- */
+/* From a place in a query to what stands there. */
 static void remember(tg_graph_builder *b, const tg_input *inputs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        tg_str key = {(const char *)&inputs[i].name->parts, sizeof(inputs[i].name->parts)};
-        (void)tg_map_put(&b->graph->inputs_by_name, key,
+        (void)tg_map_put(&b->graph->inputs_by_name, tg_graph_input_key(inputs[i].name),
                          tg_arena_memdup(b->arena, &inputs[i], sizeof(inputs[i])));
     }
 }

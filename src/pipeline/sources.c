@@ -5,6 +5,7 @@
  * had nothing to do or was not selected (design 4.2). Every identity is asked for once per update,
  * every table described once per version.
  */
+#include "pipeline/graph_int.h"
 #include "pipeline/update_int.h"
 
 static const tg_engine *engine_of(const tg_update *u)
@@ -194,8 +195,8 @@ tg_code tg_update_resolve(void *self, const tg_relation *relation, tg_arena *are
 {
     (void)arena;
     tg_update *u = self;
-    tg_str key = {(const char *)&relation->name.parts, sizeof(relation->name.parts)};
-    const tg_input *input = tg_map_get(&u->graph->inputs_by_name, key);
+    const tg_input *input =
+        tg_map_get(&u->graph->inputs_by_name, tg_graph_input_key(&relation->name));
     if (!input) {
         return tg_catalog_not_found(&u->catalog, &relation->name, NULL, 0, err);
     }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The syntax tree of Databricks SQL, as parsed: names are unresolved, nothing is typed but literals.
+ * The syntax tree of Databricks SQL, as parsed: names are unresolved, nothing is typed but
+ * literals.
  *
- * Ownership: all nodes live in the arena given to the parser; texts are copied into it, so a tree outlives its source.
- * Left-deep chains (a AND b AND c .., a UNION b UNION .., a JOIN b JOIN ..) may be as long as the text allows: walk down args[0],
- * left in a loop. All other nesting is bounded by TG_LIMIT_EXPRESSION_DEPTH.
- * Every node begins with a span into the source text. Optional pointers are NULL when absent; lists are array + count.
- * Grammar: docs/grammar.ebnf; forms of pipeline statements: reference/databricks-semantics.md 1 and reference/anchors.md 3.4.
+ * Ownership: all nodes live in the arena given to the parser; texts are copied into it, so a tree
+ * outlives its source. Left-deep chains (a AND b AND c .., a UNION b UNION .., a JOIN b JOIN ..)
+ * may be as long as the text allows: walk down args[0], left in a loop. All other nesting is
+ * bounded by TG_LIMIT_EXPRESSION_DEPTH. Every node begins with a span into the source text.
+ * Optional pointers are NULL when absent; lists are array + count. Grammar: docs/grammar.ebnf;
+ * forms of pipeline statements: reference/databricks-semantics.md 1 and reference/anchors.md 3.4.
  */
 #ifndef TG_SQL_AST_H
 #define TG_SQL_AST_H
@@ -30,50 +32,85 @@ typedef struct tg_expr tg_expr;
 typedef struct tg_query tg_query;
 typedef struct tg_relation tg_relation;
 
-/* ---- expressions ------------------------------------------------------------------------------------------------ */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 typedef enum tg_expr_kind {
-    TG_EXPR_LITERAL,   /* literal */
-    TG_EXPR_NAME,      /* name: a column, or field access on one: resolved by the binder */
-    TG_EXPR_STAR,      /* star: *, t.*, * EXCEPT (..), * REPLACE is not Spark */
-    TG_EXPR_UNARY,     /* op, args[0] */
-    TG_EXPR_BINARY,    /* op, args[0..1] */
-    TG_EXPR_IS,        /* is, args[0] (and args[1] for DISTINCT FROM), negated */
-    TG_EXPR_BETWEEN,   /* args[0] BETWEEN args[1] AND args[2], negated */
-    TG_EXPR_IN_LIST,   /* args[0] IN (args[1..]), negated */
-    TG_EXPR_IN_QUERY,  /* args[0] IN (query), negated */
-    TG_EXPR_EXISTS,    /* query */
-    TG_EXPR_SUBQUERY,  /* (query) as a value */
-    TG_EXPR_LIKE,      /* like: args[0] LIKE args[1..], escape, quantifier, negated */
-    TG_EXPR_CASE,      /* args: [operand], when, then, when, then ..., [else]; see has_operand, has_else */
-    TG_EXPR_CAST,      /* args[0], type; is_try for TRY_CAST; also a :: type */
+    TG_EXPR_LITERAL,  /* literal */
+    TG_EXPR_NAME,     /* name: a column, or field access on one: resolved by the binder */
+    TG_EXPR_STAR,     /* star: *, t.*, * EXCEPT (..), * REPLACE is not Spark */
+    TG_EXPR_UNARY,    /* op, args[0] */
+    TG_EXPR_BINARY,   /* op, args[0..1] */
+    TG_EXPR_IS,       /* is, args[0] (and args[1] for DISTINCT FROM), negated */
+    TG_EXPR_BETWEEN,  /* args[0] BETWEEN args[1] AND args[2], negated */
+    TG_EXPR_IN_LIST,  /* args[0] IN (args[1..]), negated */
+    TG_EXPR_IN_QUERY, /* args[0] IN (query), negated */
+    TG_EXPR_EXISTS,   /* query */
+    TG_EXPR_SUBQUERY, /* (query) as a value */
+    TG_EXPR_LIKE,     /* like: args[0] LIKE args[1..], escape, quantifier, negated */
+    TG_EXPR_CASE, /* args: [operand], when, then, when, then ..., [else]; see has_operand, has_else
+                   */
+    TG_EXPR_CAST, /* args[0], type; is_try for TRY_CAST; also a :: type */
     /*
-     * call: functions, aggregates, window functions. Special syntax is turned into calls with the arguments of Spark's functions:
-     * extract('FIELD', x), substring(s, pos, len), overlay(s, replacement, pos, len), position(part, s), trim(s), btrim(s, chars),
-     * ltrim(chars, s), rtrim(chars, s), collate(s, 'name'), dateadd('UNIT', n, t), datediff('UNIT', a, b) and their aliases.
+     * call: functions, aggregates, window functions. Special syntax is turned into calls with the
+     * arguments of Spark's functions: extract('FIELD', x), substring(s, pos, len), overlay(s,
+     * replacement, pos, len), position(part, s), trim(s), btrim(s, chars), ltrim(chars, s),
+     * rtrim(chars, s), collate(s, 'name'), dateadd('UNIT', n, t), datediff('UNIT', a, b) and their
+     * aliases.
      */
     TG_EXPR_CALL,
     TG_EXPR_LAMBDA,    /* params -> args[0] */
     TG_EXPR_SUBSCRIPT, /* args[0][args[1]] */
     TG_EXPR_FIELD,     /* args[0].field */
     TG_EXPR_ROW,       /* (args[0], args[1], ...) with two or more */
-    TG_EXPR_INTERVAL,  /* INTERVAL args[0] unit where args[0] is not a literal: unit text in call.name; literal ones are LITERAL */
+    TG_EXPR_INTERVAL,  /* INTERVAL args[0] unit where args[0] is not a literal: unit text in
+                          call.name; literal ones are LITERAL */
     TG_EXPR_PARAMETER, /* :name (field) or ? (field empty) */
     TG_EXPR_KIND_COUNT_
 } tg_expr_kind;
 
 typedef enum tg_op {
-    TG_OP_NEGATE, TG_OP_PLUS, TG_OP_NOT, TG_OP_BIT_NOT, /* unary */
-    TG_OP_ADD, TG_OP_SUB, TG_OP_MUL, TG_OP_DIV, TG_OP_MOD, TG_OP_INT_DIV /* DIV */, TG_OP_CONCAT,
-    TG_OP_BIT_AND, TG_OP_BIT_OR, TG_OP_BIT_XOR, TG_OP_SHIFT_LEFT, TG_OP_SHIFT_RIGHT, TG_OP_SHIFT_RIGHT_UNSIGNED,
-    TG_OP_EQ, TG_OP_NE, TG_OP_LT, TG_OP_LE, TG_OP_GT, TG_OP_GE, TG_OP_EQ_NULL_SAFE, /* <=> */
-    TG_OP_AND, TG_OP_OR,
+    TG_OP_NEGATE,
+    TG_OP_PLUS,
+    TG_OP_NOT,
+    TG_OP_BIT_NOT, /* unary */
+    TG_OP_ADD,
+    TG_OP_SUB,
+    TG_OP_MUL,
+    TG_OP_DIV,
+    TG_OP_MOD,
+    TG_OP_INT_DIV /* DIV */,
+    TG_OP_CONCAT,
+    TG_OP_BIT_AND,
+    TG_OP_BIT_OR,
+    TG_OP_BIT_XOR,
+    TG_OP_SHIFT_LEFT,
+    TG_OP_SHIFT_RIGHT,
+    TG_OP_SHIFT_RIGHT_UNSIGNED,
+    TG_OP_EQ,
+    TG_OP_NE,
+    TG_OP_LT,
+    TG_OP_LE,
+    TG_OP_GT,
+    TG_OP_GE,
+    TG_OP_EQ_NULL_SAFE, /* <=> */
+    TG_OP_AND,
+    TG_OP_OR,
     TG_OP_COUNT_
 } tg_op;
 
-typedef enum tg_is_kind { TG_IS_NULL, TG_IS_TRUE, TG_IS_FALSE, TG_IS_UNKNOWN, TG_IS_DISTINCT_FROM } tg_is_kind;
+typedef enum tg_is_kind {
+    TG_IS_NULL,
+    TG_IS_TRUE,
+    TG_IS_FALSE,
+    TG_IS_UNKNOWN,
+    TG_IS_DISTINCT_FROM
+} tg_is_kind;
 typedef enum tg_like_kind { TG_LIKE, TG_ILIKE, TG_RLIKE } tg_like_kind;
-typedef enum tg_quantifier { TG_QUANT_NONE, TG_QUANT_ANY /* and SOME */, TG_QUANT_ALL } tg_quantifier;
+typedef enum tg_quantifier {
+    TG_QUANT_NONE,
+    TG_QUANT_ANY /* and SOME */,
+    TG_QUANT_ALL
+} tg_quantifier;
 
 typedef enum tg_nulls_order { TG_NULLS_DEFAULT, TG_NULLS_FIRST, TG_NULLS_LAST } tg_nulls_order;
 typedef struct tg_sort_item {
@@ -85,7 +122,11 @@ typedef struct tg_sort_item {
 
 typedef enum tg_frame_unit { TG_FRAME_NONE, TG_FRAME_ROWS, TG_FRAME_RANGE } tg_frame_unit;
 typedef enum tg_frame_bound_kind {
-    TG_BOUND_UNBOUNDED_PRECEDING, TG_BOUND_PRECEDING, TG_BOUND_CURRENT_ROW, TG_BOUND_FOLLOWING, TG_BOUND_UNBOUNDED_FOLLOWING
+    TG_BOUND_UNBOUNDED_PRECEDING,
+    TG_BOUND_PRECEDING,
+    TG_BOUND_CURRENT_ROW,
+    TG_BOUND_FOLLOWING,
+    TG_BOUND_UNBOUNDED_FOLLOWING
 } tg_frame_bound_kind;
 typedef struct tg_frame_bound {
     tg_frame_bound_kind kind;
@@ -109,18 +150,20 @@ typedef struct tg_named_window {
 } tg_named_window;
 
 typedef struct tg_call {
-    tg_name name;         /* as written; "extract", "trim", ... for special syntax */
+    tg_name name; /* as written; "extract", "trim", ... for special syntax */
     bool distinct;
-    bool star;            /* count(*) */
-    bool no_parens;       /* CURRENT_DATE without parentheses */
-    tg_expr *filter;      /* FILTER (WHERE ..) */
+    bool star;       /* count(*) */
+    bool no_parens;  /* CURRENT_DATE without parentheses */
+    tg_expr *filter; /* FILTER (WHERE ..) */
     tg_sort_item *within_group;
     size_t within_group_count;
     tg_nulls_order nulls; /* IGNORE NULLS = FIRST?  see has_ignore_nulls */
     bool ignore_nulls, respect_nulls;
-    tg_window_spec *over; /* NULL: not a window call */
-    const tg_ident *arg_names; /* per argument the name of `name => value`, empty text when positional; NULL: all positional */
-    const tg_ident *arg_aliases; /* struct(a AS x): per argument its alias, empty text: none; NULL: no alias at all. (a AS x, b) is such a call too */
+    tg_window_spec *over;        /* NULL: not a window call */
+    const tg_ident *arg_names;   /* per argument the name of `name => value`, empty text when
+                                    positional; NULL: all positional */
+    const tg_ident *arg_aliases; /* struct(a AS x): per argument its alias, empty text: none; NULL:
+                                    no alias at all. (a AS x, b) is such a call too */
 } tg_call;
 
 struct tg_expr {
@@ -128,69 +171,78 @@ struct tg_expr {
     tg_span span;
     tg_expr **args;
     size_t arg_count;
-    tg_value literal;       /* LITERAL */
-    tg_name name;           /* NAME, STAR qualifier */
-    tg_op op;               /* UNARY, BINARY */
-    bool negated;           /* IS, BETWEEN, IN, LIKE, EXISTS */
+    tg_value literal;           /* LITERAL */
+    tg_name name;               /* NAME, STAR qualifier */
+    tg_op op;                   /* UNARY, BINARY */
+    bool negated;               /* IS, BETWEEN, IN, LIKE, EXISTS */
     bool has_operand, has_else; /* CASE */
-    bool is_try;            /* CAST */
-    bool is_typed_literal;  /* CAST of a string literal: TIMESTAMP'..' without a zone (the session's zone counts), DATE'today' */
+    bool is_try;                /* CAST */
+    bool is_typed_literal; /* CAST of a string literal: TIMESTAMP'..' without a zone (the session's
+                              zone counts), DATE'today' */
     tg_is_kind is;
     tg_like_kind like;
     tg_quantifier quantifier; /* LIKE ANY/ALL */
-    tg_expr *escape;        /* LIKE */
-    const tg_type *type;    /* CAST */
-    tg_query *query;        /* IN_QUERY, EXISTS, SUBQUERY */
-    tg_call *call;          /* CALL; for INTERVAL only call->name (the unit) */
-    tg_ident field;         /* FIELD, PARAMETER */
-    const tg_ident *params; /* LAMBDA */
+    tg_expr *escape;          /* LIKE */
+    const tg_type *type;      /* CAST */
+    tg_query *query;          /* IN_QUERY, EXISTS, SUBQUERY */
+    tg_call *call;            /* CALL; for INTERVAL only call->name (the unit) */
+    tg_ident field;           /* FIELD, PARAMETER */
+    const tg_ident *params;   /* LAMBDA */
     size_t param_count;
-    const tg_name *except;  /* STAR */
+    const tg_name *except; /* STAR */
     size_t except_count;
 };
 
-/* ---- queries ---------------------------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 typedef struct tg_select_item {
     tg_expr *expr;
-    tg_ident alias; /* empty text: none */
-    const tg_ident *aliases; /* explode(m) AS (k, v): several names for the columns of a generator; alias is empty then */
+    tg_ident alias;          /* empty text: none */
+    const tg_ident *aliases; /* explode(m) AS (k, v): several names for the columns of a generator;
+                                alias is empty then */
     size_t alias_count;
 } tg_select_item;
 
 typedef enum tg_join_kind {
-    TG_JOIN_INNER, TG_JOIN_CROSS, TG_JOIN_LEFT, TG_JOIN_RIGHT, TG_JOIN_FULL, TG_JOIN_LEFT_SEMI, TG_JOIN_LEFT_ANTI
+    TG_JOIN_INNER,
+    TG_JOIN_CROSS,
+    TG_JOIN_LEFT,
+    TG_JOIN_RIGHT,
+    TG_JOIN_FULL,
+    TG_JOIN_LEFT_SEMI,
+    TG_JOIN_LEFT_ANTI
 } tg_join_kind;
 
 typedef enum tg_relation_kind {
-    TG_REL_TABLE,    /* name [VERSION AS OF v | TIMESTAMP AS OF t]; path tables are names of two parts: format.`path` */
-    TG_REL_QUERY,    /* (query) */
+    TG_REL_TABLE, /* name [VERSION AS OF v | TIMESTAMP AS OF t]; path tables are names of two parts:
+                     format.`path` */
+    TG_REL_QUERY, /* (query) */
     TG_REL_VALUES,   /* VALUES rows */
     TG_REL_FUNCTION, /* table function: call */
     TG_REL_JOIN,
-    TG_REL_PIVOT,    /* parsed and refused by the binder */
+    TG_REL_PIVOT, /* parsed and refused by the binder */
     TG_REL_UNPIVOT
 } tg_relation_kind;
 
 struct tg_relation {
     tg_relation_kind kind;
     tg_span span;
-    tg_ident alias;               /* empty text: none */
+    tg_ident alias; /* empty text: none */
     const tg_ident *column_aliases;
     size_t column_alias_count;
-    bool is_stream;               /* STREAM t, STREAM(t), STREAM read_files(..) */
-    tg_name name;                 /* TABLE */
-    tg_expr *version, *timestamp; /* TABLE: time travel */
-    bool has_sample;              /* TABLESAMPLE: parsed and refused */
-    tg_str clause_text;           /* PIVOT (..), UNPIVOT (..), TABLESAMPLE (..) as written */
+    bool is_stream;                    /* STREAM t, STREAM(t), STREAM read_files(..) */
+    tg_name name;                      /* TABLE */
+    tg_expr *version, *timestamp;      /* TABLE: time travel */
+    bool has_sample;                   /* TABLESAMPLE: parsed and refused */
+    tg_str clause_text;                /* PIVOT (..), UNPIVOT (..), TABLESAMPLE (..) as written */
     const struct tg_property *options; /* STREAM t WITH (key = value, ..) */
     size_t option_count;
-    tg_query *query;              /* QUERY, VALUES (a query whose body is VALUES) */
-    tg_expr *call;                /* FUNCTION: an expression of kind CALL */
+    tg_query *query; /* QUERY, VALUES (a query whose body is VALUES) */
+    tg_expr *call;   /* FUNCTION: an expression of kind CALL */
     bool lateral;
-    tg_join_kind join;            /* JOIN */
+    tg_join_kind join; /* JOIN */
     bool natural;
-    tg_relation *left, *right;    /* JOIN; PIVOT and UNPIVOT: left */
+    tg_relation *left, *right; /* JOIN; PIVOT and UNPIVOT: left */
     tg_expr *on;
     const tg_ident *using_columns;
     size_t using_count;
@@ -206,11 +258,18 @@ typedef struct tg_lateral_view {
 } tg_lateral_view;
 
 /*
- * ROLLUP, CUBE, SETS: each element of group_by is an expression or, for a set in parentheses, a ROW of any number of columns.
- * MIXED: several of them, or some beside plain expressions; those elements are CALLs named rollup, cube, grouping sets.
+ * ROLLUP, CUBE, SETS: each element of group_by is an expression or, for a set in parentheses, a ROW
+ * of any number of columns. MIXED: several of them, or some beside plain expressions; those
+ * elements are CALLs named rollup, cube, grouping sets.
  */
 typedef enum tg_group_kind {
-    TG_GROUP_NONE, TG_GROUP_EXPRS, TG_GROUP_ALL, TG_GROUP_ROLLUP, TG_GROUP_CUBE, TG_GROUP_SETS, TG_GROUP_MIXED
+    TG_GROUP_NONE,
+    TG_GROUP_EXPRS,
+    TG_GROUP_ALL,
+    TG_GROUP_ROLLUP,
+    TG_GROUP_CUBE,
+    TG_GROUP_SETS,
+    TG_GROUP_MIXED
 } tg_group_kind;
 
 typedef struct tg_select {
@@ -232,7 +291,13 @@ typedef struct tg_select {
 } tg_select;
 
 typedef enum tg_set_op { TG_UNION, TG_INTERSECT, TG_EXCEPT /* and MINUS */ } tg_set_op;
-typedef enum tg_body_kind { TG_BODY_SELECT, TG_BODY_VALUES, TG_BODY_SET_OP, TG_BODY_QUERY /* parenthesised, with its own WITH/ORDER */, TG_BODY_TABLE } tg_body_kind;
+typedef enum tg_body_kind {
+    TG_BODY_SELECT,
+    TG_BODY_VALUES,
+    TG_BODY_SET_OP,
+    TG_BODY_QUERY /* parenthesised, with its own WITH/ORDER */,
+    TG_BODY_TABLE
+} tg_body_kind;
 
 typedef struct tg_query_body tg_query_body;
 struct tg_query_body {
@@ -269,11 +334,11 @@ struct tg_query {
     tg_expr *offset;
 };
 
-/* ---- statements ------------------------------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
 typedef struct tg_column_def {
     tg_ident name;
-    const tg_type *type;   /* NULL: not given (views) */
+    const tg_type *type; /* NULL: not given (views) */
     bool not_null;
     tg_str comment;
     tg_expr *default_value, *generated; /* parsed; refused when built */
@@ -283,7 +348,12 @@ typedef struct tg_column_def {
 
 typedef enum tg_violation { TG_VIOLATION_WARN, TG_VIOLATION_DROP, TG_VIOLATION_FAIL } tg_violation;
 typedef struct tg_constraint {
-    enum { TG_CONSTRAINT_EXPECT, TG_CONSTRAINT_PRIMARY_KEY, TG_CONSTRAINT_FOREIGN_KEY, TG_CONSTRAINT_CHECK } kind;
+    enum {
+        TG_CONSTRAINT_EXPECT,
+        TG_CONSTRAINT_PRIMARY_KEY,
+        TG_CONSTRAINT_FOREIGN_KEY,
+        TG_CONSTRAINT_CHECK
+    } kind;
     tg_ident name; /* empty text: none */
     tg_expr *expect;
     tg_str expect_text;
@@ -295,9 +365,9 @@ typedef struct tg_constraint {
 } tg_constraint;
 
 typedef enum tg_flow_kind {
-    TG_FLOW_COMPLETE,       /* materialized view */
-    TG_FLOW_APPEND,         /* AS query, INSERT BY NAME */
-    TG_FLOW_ONCE,           /* INSERT ONCE */
+    TG_FLOW_COMPLETE, /* materialized view */
+    TG_FLOW_APPEND,   /* AS query, INSERT BY NAME */
+    TG_FLOW_ONCE,     /* INSERT ONCE */
     TG_FLOW_REPLACE_WHERE,
     TG_FLOW_REPLACE_USING,
     TG_FLOW_AUTO_CDC,
@@ -310,9 +380,9 @@ const char *tg_flow_kind_event_name(tg_flow_kind kind);
 typedef struct tg_flow_spec {
     tg_flow_kind kind;
     tg_span span;
-    tg_expr *predicate;      /* REPLACE WHERE */
-    tg_str predicate_text;   /* as written */
-    const tg_ident *keys;    /* REPLACE USING, AUTO CDC */
+    tg_expr *predicate;    /* REPLACE WHERE */
+    tg_str predicate_text; /* as written */
+    const tg_ident *keys;  /* REPLACE USING, AUTO CDC */
     size_t key_count;
     tg_expr *sequence_by;
     tg_query *query;         /* NULL for AUTO CDC FROM name */
@@ -334,8 +404,8 @@ typedef struct tg_dataset_clauses {
     tg_expr **cluster_by;
     size_t cluster_count;
     bool cluster_auto;
-    tg_str using_format;   /* USING delta */
-    tg_property *options;  /* OPTIONS (..) of a table */
+    tg_str using_format;  /* USING delta */
+    tg_property *options; /* OPTIONS (..) of a table */
     size_t option_count;
     tg_str location;
     tg_str schedule;
@@ -361,54 +431,74 @@ typedef enum tg_stmt_kind {
     TG_STMT_USE_SCHEMA,               /* name */
     TG_STMT_SHOW_TABLES,              /* name: optional schema; pattern */
     TG_STMT_SHOW_SCHEMAS,
-    TG_STMT_SHOW_COLUMNS,             /* name */
-    TG_STMT_SHOW_TBLPROPERTIES,       /* name */
-    TG_STMT_SHOW_CREATE_TABLE,        /* name */
-    TG_STMT_SHOW_PARTITIONS,          /* name */
-    TG_STMT_DESCRIBE,                 /* name; describe_kind */
-    TG_STMT_DROP,                     /* name; drop_what */
-    TG_STMT_REFRESH,                  /* name, full, where: parsed, refused until standalone tables are built */
-    TG_STMT_EXPLAIN,                  /* inner */
-    TG_STMT_ALTER,                    /* parsed for its object name, rest as text */
-    TG_STMT_RESTORE, TG_STMT_OPTIMIZE, TG_STMT_VACUUM, /* name, rest as text */
-    TG_STMT_OTHER                     /* known statement that tidegate does not run (GRANT, CACHE, ...): refused by its words */
+    TG_STMT_SHOW_COLUMNS,       /* name */
+    TG_STMT_SHOW_TBLPROPERTIES, /* name */
+    TG_STMT_SHOW_CREATE_TABLE,  /* name */
+    TG_STMT_SHOW_PARTITIONS,    /* name */
+    TG_STMT_DESCRIBE,           /* name; describe_kind */
+    TG_STMT_DROP,               /* name; drop_what */
+    TG_STMT_REFRESH, /* name, full, where: parsed, refused until standalone tables are built */
+    TG_STMT_EXPLAIN, /* inner */
+    TG_STMT_ALTER,   /* parsed for its object name, rest as text */
+    TG_STMT_RESTORE,
+    TG_STMT_OPTIMIZE,
+    TG_STMT_VACUUM, /* name, rest as text */
+    TG_STMT_OTHER /* known statement that tidegate does not run (GRANT, CACHE, ...): refused by its
+                     words */
 } tg_stmt_kind;
 
-typedef enum tg_insert_mode { TG_INSERT_INTO, TG_INSERT_OVERWRITE, TG_INSERT_REPLACE_WHERE, TG_INSERT_REPLACE_USING, TG_INSERT_REPLACE_ON } tg_insert_mode;
-typedef enum tg_describe_kind { TG_DESCRIBE_TABLE, TG_DESCRIBE_EXTENDED, TG_DESCRIBE_DETAIL, TG_DESCRIBE_HISTORY, TG_DESCRIBE_QUERY, TG_DESCRIBE_FUNCTION } tg_describe_kind;
+typedef enum tg_insert_mode {
+    TG_INSERT_INTO,
+    TG_INSERT_OVERWRITE,
+    TG_INSERT_REPLACE_WHERE,
+    TG_INSERT_REPLACE_USING,
+    TG_INSERT_REPLACE_ON
+} tg_insert_mode;
+typedef enum tg_describe_kind {
+    TG_DESCRIBE_TABLE,
+    TG_DESCRIBE_EXTENDED,
+    TG_DESCRIBE_DETAIL,
+    TG_DESCRIBE_HISTORY,
+    TG_DESCRIBE_QUERY,
+    TG_DESCRIBE_FUNCTION
+} tg_describe_kind;
 
 typedef struct tg_stmt {
     tg_stmt_kind kind;
-    tg_span span;        /* without the semicolon */
-    tg_str text;         /* source text of the statement */
+    tg_span span; /* without the semicolon */
+    tg_str text;  /* source text of the statement */
     bool or_refresh, or_replace, if_not_exists, is_private, is_temporary, if_exists;
-    bool is_legacy;      /* an older spelling: APPLY CHANGES INTO, CREATE LIVE TABLE, LIVE VIEW; does not count for equality */
-    bool cascade;        /* DROP SCHEMA .. CASCADE */
-    tg_name name;        /* the object: dataset, table, view, schema, flow's name for CREATE FLOW */
-    tg_name target;      /* CREATE FLOW: target dataset */
+    bool is_legacy; /* an older spelling: APPLY CHANGES INTO, CREATE LIVE TABLE, LIVE VIEW; does not
+                       count for equality */
+    bool cascade;   /* DROP SCHEMA .. CASCADE */
+    tg_name name;   /* the object: dataset, table, view, schema, flow's name for CREATE FLOW */
+    tg_name target; /* CREATE FLOW: target dataset */
     tg_column_def *columns;
     size_t column_count;
     tg_constraint *constraints;
     size_t constraint_count;
     tg_dataset_clauses clauses;
-    tg_flow_spec *flow;  /* streaming tables with AS or FLOW, materialized views (COMPLETE), CREATE FLOW; NULL: none */
-    tg_query *query;     /* QUERY, CREATE VIEW / TABLE AS, INSERT source, DESCRIBE QUERY */
-    tg_str query_text;   /* as written */
+    tg_flow_spec *flow; /* streaming tables with AS or FLOW, materialized views (COMPLETE), CREATE
+                           FLOW; NULL: none */
+    tg_query *query;    /* QUERY, CREATE VIEW / TABLE AS, INSERT source, DESCRIBE QUERY */
+    tg_str query_text;  /* as written */
     tg_insert_mode insert_mode;
     bool by_name, schema_evolution, overwrite;
     const tg_ident *insert_columns;
     size_t insert_column_count;
-    tg_expr *where;      /* DELETE, UPDATE, REPLACE WHERE, REFRESH ... WHERE */
+    tg_expr *where; /* DELETE, UPDATE, REPLACE WHERE, REFRESH ... WHERE */
     tg_str where_text;
     tg_ident table_alias;
     tg_select_item *assignments; /* UPDATE: alias = column, expr = value */
     size_t assignment_count;
-    tg_str key, value;   /* SET */
+    tg_str key, value; /* SET */
     bool full, async;
     tg_describe_kind describe;
-    tg_str object_word;  /* DROP, REFRESH, ALTER TABLE|VIEW|SCHEMA|STREAMING TABLE|..., words of OTHER, level of EXPLAIN; upper case */
-    tg_str rest;         /* what was not taken apart, as written: MERGE, ALTER, RESTORE, OPTIMIZE, VACUUM, OTHER, ends of SHOW and DESCRIBE */
-    tg_str pattern;      /* SHOW ... LIKE */
+    tg_str object_word; /* DROP, REFRESH, ALTER TABLE|VIEW|SCHEMA|STREAMING TABLE|..., words of
+                           OTHER, level of EXPLAIN; upper case */
+    tg_str rest; /* what was not taken apart, as written: MERGE, ALTER, RESTORE, OPTIMIZE, VACUUM,
+                    OTHER, ends of SHOW and DESCRIBE */
+    tg_str pattern;        /* SHOW ... LIKE */
     struct tg_stmt *inner; /* EXPLAIN */
 } tg_stmt;
 

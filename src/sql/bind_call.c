@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls: scalar functions, lambdas, aggregates and window functions (put aside in the select's lists), stars, shown names. */
+/* Calls: scalar functions, lambdas, aggregates and window functions (put aside in the select's
+ * lists), stars, shown names. */
 #include "sql/bind_int.h"
 
 #define AT(span, ...) return tg_bind_at((span), err, TG_ERR(err, __VA_ARGS__))
 
-/* ---- applying functions ------------------------------------------------------------------------------------------------------- */
+/* ---- applying functions ---------------------------------------------------------------------- */
 
-tg_code tg_bind_apply_function(tg_binder *b, const tg_function *function, tg_bexpr **args, size_t count, tg_span span, tg_bexpr **out, tg_error *err)
+tg_code tg_bind_apply_function(tg_binder *b, const tg_function *function, tg_bexpr **args,
+                               size_t count, tg_span span, tg_bexpr **out, tg_error *err)
 {
     tg_bexpr **own = tg_arena_memdup(b->arena, args, count * sizeof(*args));
     TG_TRY(tg_function_apply(&b->fn, function, own, count, span, out, err));
@@ -15,7 +17,8 @@ tg_code tg_bind_apply_function(tg_binder *b, const tg_function *function, tg_bex
     return TG_OK;
 }
 
-tg_code tg_bind_apply(tg_binder *b, const char *name, tg_bexpr **args, size_t count, tg_span span, tg_bexpr **out, tg_error *err)
+tg_code tg_bind_apply(tg_binder *b, const char *name, tg_bexpr **args, size_t count, tg_span span,
+                      tg_bexpr **out, tg_error *err)
 {
     const tg_function *function = tg_function_find(tg_str_from(name));
     if (!function) {
@@ -24,9 +27,10 @@ tg_code tg_bind_apply(tg_binder *b, const char *name, tg_bexpr **args, size_t co
     return tg_bind_apply_function(b, function, args, count, span, out, err);
 }
 
-/* ---- arguments -------------------------------------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
-static tg_code bind_lambda(const tg_expr_ctx *ctx, const tg_expr *lambda, const tg_type *const *types, tg_bexpr **out, tg_error *err)
+static tg_code bind_lambda(const tg_expr_ctx *ctx, const tg_expr *lambda,
+                           const tg_type *const *types, tg_bexpr **out, tg_error *err)
 {
     tg_column *columns = TG_NEW_ARRAY(ctx->b->arena, tg_column, lambda->param_count);
     uint32_t *params = TG_NEW_ARRAY(ctx->b->arena, uint32_t, lambda->param_count);
@@ -34,20 +38,30 @@ static tg_code bind_lambda(const tg_expr_ctx *ctx, const tg_expr *lambda, const 
         columns[i] = tg_bind_column(ctx->b, lambda->params[i].text, types[i], true);
         params[i] = columns[i].id;
     }
-    tg_lambda_frame frame = {.names = lambda->params, .columns = columns, .count = lambda->param_count, .next = ctx->lambdas};
+    tg_lambda_frame frame = {.names = lambda->params,
+                             .columns = columns,
+                             .count = lambda->param_count,
+                             .next = ctx->lambdas};
     tg_expr_ctx inner = *ctx;
     inner.lambdas = &frame;
     tg_bexpr *body;
     TG_TRY(tg_bind_expr(&inner, lambda->args[0], &body, err));
     tg_bexpr *expr = TG_NEW(ctx->b->arena, tg_bexpr);
-    *expr = (tg_bexpr){.kind = TG_B_LAMBDA, .type = body->type, .nullable = body->nullable, .span = lambda->span, .arg_count = 1, .params = params, .param_count = lambda->param_count};
+    *expr = (tg_bexpr){.kind = TG_B_LAMBDA,
+                       .type = body->type,
+                       .nullable = body->nullable,
+                       .span = lambda->span,
+                       .arg_count = 1,
+                       .params = params,
+                       .param_count = lambda->param_count};
     expr->args = TG_NEW_ARRAY(ctx->b->arena, tg_bexpr *, 1);
     expr->args[0] = body;
     *out = expr;
     return TG_OK;
 }
 
-static tg_code bind_plain_args(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr ***out_args, size_t *out_count, tg_error *err)
+static tg_code bind_plain_args(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr ***out_args,
+                               size_t *out_count, tg_error *err)
 {
     TG_VEC(tg_bexpr *) args = {0};
     for (size_t i = 0; i < expr->arg_count; i++) {
@@ -70,7 +84,8 @@ static tg_code bind_plain_args(const tg_expr_ctx *ctx, const tg_expr *expr, tg_b
     return TG_OK;
 }
 
-static tg_code bind_lambdas(const tg_expr_ctx *ctx, const tg_expr *expr, const tg_function *function, tg_bexpr **args, tg_error *err)
+static tg_code bind_lambdas(const tg_expr_ctx *ctx, const tg_expr *expr,
+                            const tg_function *function, tg_bexpr **args, tg_error *err)
 {
     for (size_t i = 0; i < expr->arg_count; i++) {
         const tg_expr *lambda = expr->args[i];
@@ -78,14 +93,16 @@ static tg_code bind_lambdas(const tg_expr_ctx *ctx, const tg_expr *expr, const t
             continue;
         }
         const tg_type **types = TG_NEW_ARRAY(ctx->b->arena, const tg_type *, lambda->param_count);
-        TG_TRY(tg_function_lambda_types(&ctx->b->fn, function, args, i, lambda->param_count, lambda->span, types, err));
+        TG_TRY(tg_function_lambda_types(&ctx->b->fn, function, args, i, lambda->param_count,
+                                        lambda->span, types, err));
         TG_TRY(bind_lambda(ctx, lambda, types, &args[i], err));
     }
     return TG_OK;
 }
 
 /* struct(a, b AS x, t.c): the names are arguments of named_struct. */
-static tg_code bind_struct(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out, tg_error *err)
+static tg_code bind_struct(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out,
+                           tg_error *err)
 {
     TG_VEC(tg_bexpr *) args = {0};
     for (size_t i = 0; i < expr->arg_count; i++) {
@@ -108,43 +125,54 @@ static tg_code bind_struct(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr
             TG_VEC_PUSH(ctx->b->arena, &parts, part);
         }
         for (size_t j = 0; j < parts.count; j++) {
-            TG_VEC_PUSH(ctx->b->arena, &args, tg_bexpr_literal(ctx->b->arena, tg_value_bytes(tg_type_of(TG_TYPE_STRING), parts.items[j].name), arg->span));
+            TG_VEC_PUSH(
+                ctx->b->arena, &args,
+                tg_bexpr_literal(ctx->b->arena,
+                                 tg_value_bytes(tg_type_of(TG_TYPE_STRING), parts.items[j].name),
+                                 arg->span));
             TG_VEC_PUSH(ctx->b->arena, &args, parts.items[j].expr);
         }
     }
     return tg_bind_apply(ctx->b, "named_struct", args.items, args.count, expr->span, out, err);
 }
 
-/* ---- aggregates and windows ---------------------------------------------------------------------------------------------------------- */
+/* ---- aggregates and windows ------------------------------------------------------------------ */
 
-static tg_bexpr *slot_column(const tg_expr_ctx *ctx, tg_bind_slots *slots, tg_idset *ids, tg_bexpr *expr, tg_str name)
+static tg_bexpr *slot_column(const tg_expr_ctx *ctx, tg_bind_slots *slots, tg_idset *ids,
+                             tg_bexpr *expr, tg_str name)
 {
     for (size_t i = 0; i < slots->count; i++) {
         if (tg_sql_bexpr_equal(slots->items[i].expr, expr)) {
             return tg_bexpr_column(ctx->b->arena, &slots->items[i].column, expr->span);
         }
     }
-    tg_bind_slot slot = {.expr = expr, .column = tg_bind_column(ctx->b, name, expr->type, expr->nullable)};
+    tg_bind_slot slot = {.expr = expr,
+                         .column = tg_bind_column(ctx->b, name, expr->type, expr->nullable)};
     TG_VEC_PUSH(ctx->b->arena, slots, slot);
     tg_idset_add(ids, slot.column.id);
     return tg_bexpr_column(ctx->b->arena, &slot.column, expr->span);
 }
 
-static tg_code check_aggregate_place(const tg_expr_ctx *ctx, const tg_expr *expr, const tg_function *function, tg_error *err)
+static tg_code check_aggregate_place(const tg_expr_ctx *ctx, const tg_expr *expr,
+                                     const tg_function *function, tg_error *err)
 {
     if (ctx->in_aggregate) {
-        AT(expr->span, NESTED_AGGREGATE_FUNCTION, "aggregate function %s cannot stand inside another aggregate function", function->name);
+        AT(expr->span, NESTED_AGGREGATE_FUNCTION,
+           "aggregate function %s cannot stand inside another aggregate function", function->name);
     }
     if (ctx->sel && ctx->allow_aggregates) {
         return TG_OK;
     }
     if (ctx->clause && strcmp(ctx->clause, "GROUP BY") == 0) {
-        AT(expr->span, GROUP_BY_AGGREGATE, "aggregate function %s cannot stand in GROUP BY", function->name);
+        AT(expr->span, GROUP_BY_AGGREGATE, "aggregate function %s cannot stand in GROUP BY",
+           function->name);
     }
-    AT(expr->span, INVALID_WHERE_CONDITION, "aggregate function %s cannot stand in %s", function->name, ctx->clause ? ctx->clause : "this place");
+    AT(expr->span, INVALID_WHERE_CONDITION, "aggregate function %s cannot stand in %s",
+       function->name, ctx->clause ? ctx->clause : "this place");
 }
 
-static tg_code bind_filter(const tg_expr_ctx *ctx, const tg_call *call, tg_bexpr *aggregate, tg_error *err)
+static tg_code bind_filter(const tg_expr_ctx *ctx, const tg_call *call, tg_bexpr *aggregate,
+                           tg_error *err)
 {
     if (!call->filter) {
         return TG_OK;
@@ -155,7 +183,8 @@ static tg_code bind_filter(const tg_expr_ctx *ctx, const tg_call *call, tg_bexpr
     return tg_bind_condition(&inner, call->filter, &aggregate->filter, err);
 }
 
-static tg_code bind_aggregate_args(const tg_expr_ctx *ctx, const tg_expr *expr, const tg_function *function, tg_bexpr **out, tg_error *err)
+static tg_code bind_aggregate_args(const tg_expr_ctx *ctx, const tg_expr *expr,
+                                   const tg_function *function, tg_bexpr **out, tg_error *err)
 {
     tg_expr_ctx inner = *ctx;
     inner.in_aggregate = true;
@@ -165,7 +194,8 @@ static tg_code bind_aggregate_args(const tg_expr_ctx *ctx, const tg_expr *expr, 
     size_t count;
     if (call->star) {
         args = TG_NEW_ARRAY(ctx->b->arena, tg_bexpr *, 1);
-        args[0] = tg_bexpr_literal(ctx->b->arena, tg_value_int(tg_type_of(TG_TYPE_INT), 1), expr->span);
+        args[0] =
+            tg_bexpr_literal(ctx->b->arena, tg_value_int(tg_type_of(TG_TYPE_INT), 1), expr->span);
         count = 1;
     } else {
         TG_TRY(bind_plain_args(&inner, expr, &args, &count, err));
@@ -173,11 +203,14 @@ static tg_code bind_aggregate_args(const tg_expr_ctx *ctx, const tg_expr *expr, 
     }
     tg_bsort *order = NULL;
     if (call->within_group_count > 0) {
-        TG_TRY(tg_bind_sort_items(&inner, call->within_group, call->within_group_count, &order, err));
-        /* mode() WITHIN GROUP (ORDER BY x), percentile_cont(p) WITHIN GROUP (ORDER BY x): x is the value that is looked at */
+        TG_TRY(
+            tg_bind_sort_items(&inner, call->within_group, call->within_group_count, &order, err));
+        /* mode() WITHIN GROUP (ORDER BY x), percentile_cont(p) WITHIN GROUP (ORDER BY x): x is the
+         * value that is looked at */
         tg_bexpr **more = TG_NEW_ARRAY(ctx->b->arena, tg_bexpr *, count + 1);
         bool takes_value = function->max_args < 0 || (int)count < function->max_args;
-        bool keeps_order = tg_str_eq(tg_str_from(function->name), TG_S("listagg")) || tg_str_eq(tg_str_from(function->name), TG_S("string_agg"));
+        bool keeps_order = tg_str_eq(tg_str_from(function->name), TG_S("listagg")) ||
+                           tg_str_eq(tg_str_from(function->name), TG_S("string_agg"));
         if (takes_value && !keeps_order) {
             AT(expr->span, UNSUPPORTED_FEATURE, "%s WITHIN GROUP is not available", function->name);
         }
@@ -192,16 +225,19 @@ static tg_code bind_aggregate_args(const tg_expr_ctx *ctx, const tg_expr *expr, 
     return bind_filter(&inner, call, *out, err);
 }
 
-static tg_code bind_aggregate(const tg_expr_ctx *ctx, const tg_expr *expr, const tg_function *function, tg_bexpr **out, tg_error *err)
+static tg_code bind_aggregate(const tg_expr_ctx *ctx, const tg_expr *expr,
+                              const tg_function *function, tg_bexpr **out, tg_error *err)
 {
     TG_TRY(check_aggregate_place(ctx, expr, function, err));
     tg_bexpr *aggregate;
     TG_TRY(bind_aggregate_args(ctx, expr, function, &aggregate, err));
-    *out = slot_column(ctx, &ctx->sel->aggregates, &ctx->sel->aggregate_ids, aggregate, tg_bind_shown_name(ctx->b->arena, expr));
+    *out = slot_column(ctx, &ctx->sel->aggregates, &ctx->sel->aggregate_ids, aggregate,
+                       tg_bind_shown_name(ctx->b->arena, expr));
     return TG_OK;
 }
 
-static tg_code find_window(const tg_expr_ctx *ctx, const tg_window_spec *spec, const tg_window_spec **out_base, tg_error *err)
+static tg_code find_window(const tg_expr_ctx *ctx, const tg_window_spec *spec,
+                           const tg_window_spec **out_base, tg_error *err)
 {
     *out_base = NULL;
     if (spec->base.text.len == 0) {
@@ -211,15 +247,18 @@ static tg_code find_window(const tg_expr_ctx *ctx, const tg_window_spec *spec, c
         if (tg_str_ieq(ctx->sel->ast->windows[i].name.text, spec->base.text)) {
             *out_base = ctx->sel->ast->windows[i].spec;
             if ((*out_base)->base.text.len > 0) {
-                AT(spec->span, UNSUPPORTED_FEATURE, "a window that is built on another named window is not available");
+                AT(spec->span, UNSUPPORTED_FEATURE,
+                   "a window that is built on another named window is not available");
             }
             return TG_OK;
         }
     }
-    AT(spec->span, MISSING_WINDOW_SPECIFICATION, "no WINDOW clause defines `%.*s`", TG_SARG(spec->base.text));
+    AT(spec->span, MISSING_WINDOW_SPECIFICATION, "no WINDOW clause defines `%.*s`",
+       TG_SARG(spec->base.text));
 }
 
-static tg_code bind_frame(const tg_expr_ctx *ctx, const tg_window_spec *spec, tg_bwindow *window, tg_error *err)
+static tg_code bind_frame(const tg_expr_ctx *ctx, const tg_window_spec *spec, tg_bwindow *window,
+                          tg_error *err)
 {
     const tg_frame_bound *bounds[2] = {&spec->frame_start, &spec->frame_end};
     tg_bexpr **offsets[2] = {&window->start_offset, &window->end_offset};
@@ -234,7 +273,8 @@ static tg_code bind_frame(const tg_expr_ctx *ctx, const tg_window_spec *spec, tg
     return TG_OK;
 }
 
-static tg_code bind_window_spec(const tg_expr_ctx *ctx, const tg_window_spec *spec, const tg_bwindow **out, tg_error *err)
+static tg_code bind_window_spec(const tg_expr_ctx *ctx, const tg_window_spec *spec,
+                                const tg_bwindow **out, tg_error *err)
 {
     const tg_window_spec *base;
     TG_TRY(find_window(ctx, spec, &base, err));
@@ -256,7 +296,8 @@ static tg_code bind_window_spec(const tg_expr_ctx *ctx, const tg_window_spec *sp
 
 static bool needs_order(const char *name)
 {
-    static const char *const NAMES[] = {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead"};
+    static const char *const NAMES[] = {"row_number", "rank",  "dense_rank", "percent_rank",
+                                        "cume_dist",  "ntile", "lag",        "lead"};
     for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++) {
         if (strcmp(name, NAMES[i]) == 0) {
             return true;
@@ -265,13 +306,20 @@ static bool needs_order(const char *name)
     return false;
 }
 
-static tg_code bind_window(const tg_expr_ctx *ctx, const tg_expr *expr, const tg_function *function, tg_bexpr **out, tg_error *err)
+static tg_code bind_window(const tg_expr_ctx *ctx, const tg_expr *expr, const tg_function *function,
+                           tg_bexpr **out, tg_error *err)
 {
     if (!ctx->sel || !ctx->allow_windows || ctx->in_window || ctx->in_aggregate) {
-        AT(expr->span, INVALID_WHERE_CONDITION, "window function %s cannot stand in %s", function->name, ctx->in_window ? "another window function" : ctx->in_aggregate ? "an aggregate function" : ctx->clause ? ctx->clause : "this place");
+        AT(expr->span, INVALID_WHERE_CONDITION, "window function %s cannot stand in %s",
+           function->name,
+           ctx->in_window      ? "another window function"
+           : ctx->in_aggregate ? "an aggregate function"
+           : ctx->clause       ? ctx->clause
+                               : "this place");
     }
     if (expr->call->distinct) {
-        AT(expr->span, DISTINCT_WINDOW_FUNCTION_UNSUPPORTED, "window function %s cannot be DISTINCT", function->name);
+        AT(expr->span, DISTINCT_WINDOW_FUNCTION_UNSUPPORTED,
+           "window function %s cannot be DISTINCT", function->name);
     }
     tg_expr_ctx inner = *ctx;
     inner.in_window = true;
@@ -280,11 +328,13 @@ static tg_code bind_window(const tg_expr_ctx *ctx, const tg_expr *expr, const tg
     size_t count;
     TG_TRY(bind_window_spec(&inner, expr->call->over, &window, err));
     if (needs_order(function->name) && window->order_count == 0) {
-        AT(expr->span, WINDOW_FUNCTION_MISSING_ORDER_BY, "window function %s needs an ORDER BY in its OVER clause", function->name);
+        AT(expr->span, WINDOW_FUNCTION_MISSING_ORDER_BY,
+           "window function %s needs an ORDER BY in its OVER clause", function->name);
     }
     if (expr->call->star) {
         args = TG_NEW_ARRAY(ctx->b->arena, tg_bexpr *, 1);
-        args[0] = tg_bexpr_literal(ctx->b->arena, tg_value_int(tg_type_of(TG_TYPE_INT), 1), expr->span);
+        args[0] =
+            tg_bexpr_literal(ctx->b->arena, tg_value_int(tg_type_of(TG_TYPE_INT), 1), expr->span);
         count = 1;
     } else {
         TG_TRY(bind_plain_args(&inner, expr, &args, &count, err));
@@ -294,22 +344,27 @@ static tg_code bind_window(const tg_expr_ctx *ctx, const tg_expr *expr, const tg
     call->window = window;
     call->ignore_nulls = expr->call->ignore_nulls;
     TG_TRY(bind_filter(&inner, expr->call, call, err));
-    *out = slot_column(ctx, &ctx->sel->windows, &ctx->sel->window_ids, call, tg_bind_shown_name(ctx->b->arena, expr));
+    *out = slot_column(ctx, &ctx->sel->windows, &ctx->sel->window_ids, call,
+                       tg_bind_shown_name(ctx->b->arena, expr));
     return TG_OK;
 }
 
-/* ---- the call --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
-static tg_code find_function(const tg_expr_ctx *ctx, const tg_expr *expr, const tg_function **out, tg_error *err)
+static tg_code find_function(const tg_expr_ctx *ctx, const tg_expr *expr, const tg_function **out,
+                             tg_error *err)
 {
     const tg_call *call = expr->call;
     tg_str name = tg_str_lower(ctx->b->arena, call->name.parts[call->name.count - 1].text);
     *out = call->name.count == 1 ? tg_function_find(name) : NULL;
-    bool is_word = name.len > 0 && ((name.ptr[0] >= 'a' && name.ptr[0] <= 'z') || name.ptr[0] == '_');
-    if (*out && is_word && !tg_str_eq(name, TG_S("is_true")) && !tg_str_eq(name, TG_S("is_false")) && !tg_str_eq(name, TG_S("struct_row"))) {
+    bool is_word =
+        name.len > 0 && ((name.ptr[0] >= 'a' && name.ptr[0] <= 'z') || name.ptr[0] == '_');
+    if (*out && is_word && !tg_str_eq(name, TG_S("is_true")) &&
+        !tg_str_eq(name, TG_S("is_false")) && !tg_str_eq(name, TG_S("struct_row"))) {
         return TG_OK;
     }
-    TG_ERR(err, UNRESOLVED_ROUTINE, "function %.*s is not known or not available in this release", TG_SARG(tg_bind_name_text(ctx->b->arena, &call->name)));
+    TG_ERR(err, UNRESOLVED_ROUTINE, "function %.*s is not known or not available in this release",
+           TG_SARG(tg_bind_name_text(ctx->b->arena, &call->name)));
     tg_str near = tg_function_nearest(name);
     if (near.len > 0) {
         (void)tg_error_hint(err, "Did you mean %.*s?", TG_SARG(near));
@@ -323,17 +378,22 @@ static tg_code refuse_call_forms(const tg_expr *expr, const tg_function *functio
     if (call->arg_names) {
         AT(expr->span, UNSUPPORTED_FEATURE, "named arguments are not available");
     }
-    if (function->cls == TG_FN_SCALAR && (call->distinct || call->filter || call->within_group_count > 0)) {
-        AT(expr->span, UNSUPPORTED_FEATURE, "function %s takes no DISTINCT, FILTER or WITHIN GROUP", function->name);
+    if (function->cls == TG_FN_SCALAR &&
+        (call->distinct || call->filter || call->within_group_count > 0)) {
+        AT(expr->span, UNSUPPORTED_FEATURE, "function %s takes no DISTINCT, FILTER or WITHIN GROUP",
+           function->name);
     }
     if (function->cls == TG_FN_SCALAR && call->over) {
-        AT(expr->span, UNSUPPORTED_FEATURE, "function %s cannot have an OVER clause", function->name);
+        AT(expr->span, UNSUPPORTED_FEATURE, "function %s cannot have an OVER clause",
+           function->name);
     }
     if (function->cls == TG_FN_WINDOW && !call->over) {
-        AT(expr->span, WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE, "window function %s needs an OVER clause", function->name);
+        AT(expr->span, WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE,
+           "window function %s needs an OVER clause", function->name);
     }
     if (function->cls == TG_FN_GENERATOR) {
-        AT(expr->span, UNSUPPORTED_FEATURE, "generator function %s is not available here", function->name);
+        AT(expr->span, UNSUPPORTED_FEATURE, "generator function %s is not available here",
+           function->name);
     }
     return TG_OK;
 }
@@ -341,7 +401,8 @@ static tg_code refuse_call_forms(const tg_expr *expr, const tg_function *functio
 tg_code tg_bind_call(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out, tg_error *err)
 {
     const tg_call *call = expr->call;
-    if (call->name.count == 1 && tg_str_ieq(call->name.parts[0].text, TG_S("struct")) && !call->over) {
+    if (call->name.count == 1 && tg_str_ieq(call->name.parts[0].text, TG_S("struct")) &&
+        !call->over) {
         return bind_struct(ctx, expr, out, err);
     }
     const tg_function *function;
@@ -360,13 +421,14 @@ tg_code tg_bind_call(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out
     return tg_bind_apply_function(ctx->b, function, args, count, expr->span, out, err);
 }
 
-/* ---- stars and shown names ------------------------------------------------------------------------------------------------------------------ */
+/* ---- stars and shown names ------------------------------------------------------------------- */
 
 static bool is_excepted(const tg_expr *star, const tg_scope_column *column)
 {
     for (size_t i = 0; i < star->except_count; i++) {
         const tg_name *name = &star->except[i];
-        if (tg_str_ieq(name->parts[name->count - 1].text, column->column.name) && tg_bind_qualifier_matches(column, name->parts, name->count - 1)) {
+        if (tg_str_ieq(name->parts[name->count - 1].text, column->column.name) &&
+            tg_bind_qualifier_matches(column, name->parts, name->count - 1)) {
             return true;
         }
     }
@@ -374,13 +436,15 @@ static bool is_excepted(const tg_expr *star, const tg_scope_column *column)
 }
 
 /* s.*: the fields of a struct column. */
-static tg_code expand_struct(const tg_expr_ctx *ctx, const tg_expr *star, tg_bind_expansions *out, tg_error *err)
+static tg_code expand_struct(const tg_expr_ctx *ctx, const tg_expr *star, tg_bind_expansions *out,
+                             tg_error *err)
 {
     tg_expr name = {.kind = TG_EXPR_NAME, .span = star->span, .name = star->name};
     tg_bexpr *base;
     tg_auto_error tg_error inner = TG_ERROR_INIT;
     if (tg_bind_expr(ctx, &name, &base, &inner) != TG_OK || base->type->kind != TG_TYPE_STRUCT) {
-        AT(star->span, CANNOT_RESOLVE_STAR_EXPAND, "%.*s.* names no relation and no struct", TG_SARG(tg_bind_name_text(ctx->b->arena, &star->name)));
+        AT(star->span, CANNOT_RESOLVE_STAR_EXPAND, "%.*s.* names no relation and no struct",
+           TG_SARG(tg_bind_name_text(ctx->b->arena, &star->name)));
     }
     for (size_t i = 0; i < base->type->field_count; i++) {
         tg_ident field = {.text = base->type->fields[i].name};
@@ -391,18 +455,23 @@ static tg_code expand_struct(const tg_expr_ctx *ctx, const tg_expr *star, tg_bin
     return TG_OK;
 }
 
-tg_code tg_bind_star(const tg_expr_ctx *ctx, const tg_expr *star, tg_bind_expansions *out, tg_error *err)
+tg_code tg_bind_star(const tg_expr_ctx *ctx, const tg_expr *star, tg_bind_expansions *out,
+                     tg_error *err)
 {
     size_t before = out->count;
     bool any = false;
     for (size_t i = 0; ctx->scope && i < ctx->scope->count; i++) {
         const tg_scope_column *column = &ctx->scope->columns[i];
-        bool in = star->name.count > 0 ? tg_bind_qualifier_matches(column, star->name.parts, star->name.count) : column->in_star;
+        bool in = star->name.count > 0
+                      ? tg_bind_qualifier_matches(column, star->name.parts, star->name.count)
+                      : column->in_star;
         any = any || in;
         if (!in || is_excepted(star, column)) {
             continue;
         }
-        tg_bind_expansion part = {.expr = tg_bexpr_column(ctx->b->arena, &column->column, star->span), .name = column->column.name};
+        tg_bind_expansion part = {.expr =
+                                      tg_bexpr_column(ctx->b->arena, &column->column, star->span),
+                                  .name = column->column.name};
         TG_VEC_PUSH(ctx->b->arena, out, part);
     }
     if (!any && star->name.count > 0) {

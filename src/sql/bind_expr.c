@@ -4,9 +4,10 @@
 
 #define AT(span, ...) return tg_bind_at((span), err, TG_ERR(err, __VA_ARGS__))
 
-/* ---- names --------------------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
-static tg_code fields_of(const tg_expr_ctx *ctx, tg_bexpr *base, const tg_name *name, size_t used, tg_bexpr **out, tg_error *err)
+static tg_code fields_of(const tg_expr_ctx *ctx, tg_bexpr *base, const tg_name *name, size_t used,
+                         tg_bexpr **out, tg_error *err)
 {
     for (size_t i = used; i < name->count; i++) {
         TG_TRY(tg_bind_field(ctx->b, base, &name->parts[i], name->span, &base, err));
@@ -21,7 +22,11 @@ static tg_bexpr *lambda_variable(const tg_expr_ctx *ctx, const tg_name *name)
         for (size_t i = 0; i < frame->count; i++) {
             if (tg_str_ieq(frame->names[i].text, name->parts[0].text)) {
                 tg_bexpr *var = TG_NEW(ctx->b->arena, tg_bexpr);
-                *var = (tg_bexpr){.kind = TG_B_LAMBDA_VAR, .type = frame->columns[i].type, .nullable = frame->columns[i].nullable, .span = name->span, .column_id = frame->columns[i].id};
+                *var = (tg_bexpr){.kind = TG_B_LAMBDA_VAR,
+                                  .type = frame->columns[i].type,
+                                  .nullable = frame->columns[i].nullable,
+                                  .span = name->span,
+                                  .column_id = frame->columns[i].id};
                 return var;
             }
         }
@@ -46,23 +51,28 @@ static const tg_bind_item *find_item(const tg_expr_ctx *ctx, const tg_name *name
     return found;
 }
 
-static tg_code bind_alias(const tg_expr_ctx *ctx, const tg_name *name, tg_bexpr **out, bool *out_found, tg_error *err)
+static tg_code bind_alias(const tg_expr_ctx *ctx, const tg_name *name, tg_bexpr **out,
+                          bool *out_found, tg_error *err)
 {
     const tg_bind_item *item = ctx->aliases == TG_ALIAS_NONE ? NULL : find_item(ctx, name);
     *out_found = item != NULL;
     return item ? fields_of(ctx, item->expr, name, 1, out, err) : TG_OK;
 }
 
-static tg_code bind_in_scope(const tg_expr_ctx *ctx, const tg_name *name, const tg_scope *scope, bool is_outer, tg_bexpr **out, bool *out_found, tg_error *err)
+static tg_code bind_in_scope(const tg_expr_ctx *ctx, const tg_name *name, const tg_scope *scope,
+                             bool is_outer, tg_bexpr **out, bool *out_found, tg_error *err)
 {
     size_t matches, first = 0, used = 0;
-    tg_bind_scope_find(ctx->b, (tg_scope *)(uintptr_t)scope, name->parts, name->count, &matches, &first, &used);
+    tg_bind_scope_find(ctx->b, (tg_scope *)(uintptr_t)scope, name->parts, name->count, &matches,
+                       &first, &used);
     *out_found = matches > 0;
     if (matches == 0) {
         return TG_OK;
     }
     if (matches > 1) {
-        AT(name->span, AMBIGUOUS_REFERENCE, "reference %.*s is ambiguous: %zu columns have this name", TG_SARG(tg_bind_name_text(ctx->b->arena, name)), matches);
+        AT(name->span, AMBIGUOUS_REFERENCE,
+           "reference %.*s is ambiguous: %zu columns have this name",
+           TG_SARG(tg_bind_name_text(ctx->b->arena, name)), matches);
     }
     tg_bexpr *column = tg_bexpr_column(ctx->b->arena, &scope->columns[first].column, name->span);
     column->is_outer = is_outer;
@@ -87,7 +97,8 @@ static tg_code bind_name(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr *
     if (!found && !alias_first) {
         TG_TRY(bind_alias(ctx, name, out, &found, err));
     }
-    for (const tg_scope *scope = ctx->scope ? ctx->scope->parent : NULL; !found && scope; scope = scope->parent) {
+    for (const tg_scope *scope = ctx->scope ? ctx->scope->parent : NULL; !found && scope;
+         scope = scope->parent) {
         TG_TRY(bind_in_scope(ctx, name, scope, true, out, &found, err));
     }
     if (found) {
@@ -100,16 +111,37 @@ static tg_code bind_name(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr *
     return tg_bind_unresolved(ctx->b, ctx->scope, name, names.items, names.count, err);
 }
 
-/* ---- operators ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 static const char *operator_name(tg_op op)
 {
     static const char *const NAMES[] = {
-        [TG_OP_NEGATE] = "negative", [TG_OP_PLUS] = "positive", [TG_OP_NOT] = "not", [TG_OP_BIT_NOT] = "~", [TG_OP_ADD] = "+", [TG_OP_SUB] = "-",
-        [TG_OP_MUL] = "*", [TG_OP_DIV] = "/", [TG_OP_MOD] = "%", [TG_OP_INT_DIV] = "div", [TG_OP_CONCAT] = "||", [TG_OP_BIT_AND] = "&",
-        [TG_OP_BIT_OR] = "|", [TG_OP_BIT_XOR] = "^", [TG_OP_SHIFT_LEFT] = "<<", [TG_OP_SHIFT_RIGHT] = ">>", [TG_OP_SHIFT_RIGHT_UNSIGNED] = ">>>",
-        [TG_OP_EQ] = "=", [TG_OP_NE] = "<>", [TG_OP_LT] = "<", [TG_OP_LE] = "<=", [TG_OP_GT] = ">", [TG_OP_GE] = ">=", [TG_OP_EQ_NULL_SAFE] = "<=>",
-        [TG_OP_AND] = "and", [TG_OP_OR] = "or",
+        [TG_OP_NEGATE] = "negative",
+        [TG_OP_PLUS] = "positive",
+        [TG_OP_NOT] = "not",
+        [TG_OP_BIT_NOT] = "~",
+        [TG_OP_ADD] = "+",
+        [TG_OP_SUB] = "-",
+        [TG_OP_MUL] = "*",
+        [TG_OP_DIV] = "/",
+        [TG_OP_MOD] = "%",
+        [TG_OP_INT_DIV] = "div",
+        [TG_OP_CONCAT] = "||",
+        [TG_OP_BIT_AND] = "&",
+        [TG_OP_BIT_OR] = "|",
+        [TG_OP_BIT_XOR] = "^",
+        [TG_OP_SHIFT_LEFT] = "<<",
+        [TG_OP_SHIFT_RIGHT] = ">>",
+        [TG_OP_SHIFT_RIGHT_UNSIGNED] = ">>>",
+        [TG_OP_EQ] = "=",
+        [TG_OP_NE] = "<>",
+        [TG_OP_LT] = "<",
+        [TG_OP_LE] = "<=",
+        [TG_OP_GT] = ">",
+        [TG_OP_GE] = ">=",
+        [TG_OP_EQ_NULL_SAFE] = "<=>",
+        [TG_OP_AND] = "and",
+        [TG_OP_OR] = "or",
     };
     return NAMES[op];
 }
@@ -129,7 +161,8 @@ void tg_bind_flatten(tg_arena *arena, const tg_expr *expr, tg_op op, tg_expr_vec
 }
 
 /* Joins bound terms pairwise, so that the tree is as flat as it can be. */
-static tg_code join_terms(tg_binder *b, const char *function, tg_bexpr **terms, size_t count, tg_span span, tg_bexpr **out, tg_error *err)
+static tg_code join_terms(tg_binder *b, const char *function, tg_bexpr **terms, size_t count,
+                          tg_span span, tg_bexpr **out, tg_error *err)
 {
     while (count > 1) {
         size_t kept = 0;
@@ -148,7 +181,8 @@ static tg_code join_terms(tg_binder *b, const char *function, tg_bexpr **terms, 
     return TG_OK;
 }
 
-static tg_code bind_chain(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out, tg_error *err)
+static tg_code bind_chain(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out,
+                          tg_error *err)
 {
     tg_expr_vec terms = {0};
     tg_expr_ctx inner = *ctx;
@@ -162,7 +196,8 @@ static tg_code bind_chain(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr 
 }
 
 /* Chains of one arithmetic operator are left-deep: bound bottom up in a loop. */
-static tg_code bind_binary(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out, tg_error *err)
+static tg_code bind_binary(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out,
+                           tg_error *err)
 {
     if (expr->op == TG_OP_AND || expr->op == TG_OP_OR) {
         return bind_chain(ctx, expr, out, err);
@@ -174,25 +209,30 @@ static tg_code bind_binary(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr
         node = node->args[0];
     }
     if (spine.count > TG_LIMIT_EXPRESSION_DEPTH) {
-        AT(expr->span, TIDEGATE_LIMIT_EXCEEDED, "an expression has more than %d operators in a row", (int)TG_LIMIT_EXPRESSION_DEPTH);
+        AT(expr->span, TIDEGATE_LIMIT_EXCEEDED, "an expression has more than %d operators in a row",
+           (int)TG_LIMIT_EXPRESSION_DEPTH);
     }
     tg_bexpr *left;
     TG_TRY(tg_bind_expr(ctx, node, &left, err));
     for (size_t i = spine.count; i-- > 0;) {
         tg_bexpr *args[2] = {left, NULL};
         TG_TRY(tg_bind_expr(ctx, spine.items[i]->args[1], &args[1], err));
-        TG_TRY(tg_bind_apply(ctx->b, operator_name(spine.items[i]->op), args, 2, spine.items[i]->span, &left, err));
+        TG_TRY(tg_bind_apply(ctx->b, operator_name(spine.items[i]->op), args, 2,
+                             spine.items[i]->span, &left, err));
     }
     *out = left;
     return TG_OK;
 }
 
-static tg_code negate_if(const tg_expr_ctx *ctx, bool negated, tg_span span, tg_bexpr **expr, tg_error *err)
+static tg_code negate_if(const tg_expr_ctx *ctx, bool negated, tg_span span, tg_bexpr **expr,
+                         tg_error *err)
 {
-    return negated ? tg_bind_apply(ctx->b, "not", (tg_bexpr *[]){*expr}, 1, span, expr, err) : TG_OK;
+    return negated ? tg_bind_apply(ctx->b, "not", (tg_bexpr *[]){*expr}, 1, span, expr, err)
+                   : TG_OK;
 }
 
-static tg_code bind_args(const tg_expr_ctx *ctx, tg_expr *const *args, size_t count, tg_bexpr ***out, tg_error *err)
+static tg_code bind_args(const tg_expr_ctx *ctx, tg_expr *const *args, size_t count,
+                         tg_bexpr ***out, tg_error *err)
 {
     *out = TG_NEW_ARRAY(ctx->b->arena, tg_bexpr *, count);
     for (size_t i = 0; i < count; i++) {
@@ -201,7 +241,8 @@ static tg_code bind_args(const tg_expr_ctx *ctx, tg_expr *const *args, size_t co
     return TG_OK;
 }
 
-static tg_code bind_special(const tg_expr_ctx *ctx, const tg_expr *expr, const char *function, tg_bexpr **out, tg_error *err)
+static tg_code bind_special(const tg_expr_ctx *ctx, const tg_expr *expr, const char *function,
+                            tg_bexpr **out, tg_error *err)
 {
     tg_bexpr **args;
     TG_TRY(bind_args(ctx, expr->args, expr->arg_count, &args, err));
@@ -215,7 +256,8 @@ static tg_code bind_is(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **o
     tg_bexpr **args;
     TG_TRY(bind_args(ctx, expr->args, expr->arg_count, &args, err));
     if (expr->is == TG_IS_UNKNOWN) {
-        TG_TRY(tg_sql_cast(&ctx->b->fn, args[0], tg_type_of(TG_TYPE_BOOLEAN), TG_CAST_IMPLICIT, expr->span, &args[0], err));
+        TG_TRY(tg_sql_cast(&ctx->b->fn, args[0], tg_type_of(TG_TYPE_BOOLEAN), TG_CAST_IMPLICIT,
+                           expr->span, &args[0], err));
     }
     TG_TRY(tg_bind_apply(ctx->b, NAMES[expr->is], args, expr->arg_count, expr->span, out, err));
     bool negated = expr->is == TG_IS_DISTINCT_FROM ? !expr->negated : expr->negated;
@@ -234,11 +276,13 @@ static tg_code bind_like(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr *
     tg_bexpr **terms = TG_NEW_ARRAY(ctx->b->arena, tg_bexpr *, count);
     for (size_t i = 0; i < count; i++) {
         tg_bexpr *pair[3] = {args[0], args[i + 1], escape};
-        TG_TRY(tg_bind_apply(ctx->b, NAMES[expr->like], pair, escape ? 3 : 2, expr->span, &terms[i], err));
+        TG_TRY(tg_bind_apply(ctx->b, NAMES[expr->like], pair, escape ? 3 : 2, expr->span, &terms[i],
+                             err));
         /* NOT LIKE ANY means: some pattern does not match */
         TG_TRY(negate_if(ctx, expr->negated, expr->span, &terms[i], err));
     }
-    return join_terms(ctx->b, expr->quantifier == TG_QUANT_ANY ? "or" : "and", terms, count, expr->span, out, err);
+    return join_terms(ctx->b, expr->quantifier == TG_QUANT_ANY ? "or" : "and", terms, count,
+                      expr->span, out, err);
 }
 
 static tg_code bind_case(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out, tg_error *err)
@@ -257,12 +301,14 @@ static tg_code bind_case(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr *
 }
 
 /* TIMESTAMP'..' without a zone: local time of the session. */
-static tg_code bind_typed_literal(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out, tg_error *err)
+static tg_code bind_typed_literal(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out,
+                                  tg_error *err)
 {
     tg_str text = expr->args[0]->literal.as.bytes;
     int64_t us, days;
     bool has_zone;
-    if (expr->type->kind == TG_TYPE_TIMESTAMP && tg_timestamp_parse(text, ctx->b->arena, &us, &has_zone)) {
+    if (expr->type->kind == TG_TYPE_TIMESTAMP &&
+        tg_timestamp_parse(text, ctx->b->arena, &us, &has_zone)) {
         us = has_zone ? us : tg_zone_to_us(ctx->b->options->zone, us);
         ctx->b->fn.used_zone = true;
         *out = tg_bexpr_literal(ctx->b->arena, tg_value_int(expr->type, us), expr->span);
@@ -284,17 +330,21 @@ static tg_code bind_cast(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr *
     }
     tg_bexpr *arg;
     TG_TRY(tg_bind_expr(ctx, expr->args[0], &arg, err));
-    return tg_sql_cast(&ctx->b->fn, arg, expr->type, expr->is_try ? TG_CAST_TRY : TG_CAST_ANSI, expr->span, out, err);
+    return tg_sql_cast(&ctx->b->fn, arg, expr->type, expr->is_try ? TG_CAST_TRY : TG_CAST_ANSI,
+                       expr->span, out, err);
 }
 
-static tg_code bind_interval(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out, tg_error *err)
+static tg_code bind_interval(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out,
+                             tg_error *err)
 {
     static const struct {
         const char *unit;
         const char *function;
         int position, factor;
-    } UNITS[] = {{"YEAR", "make_ym_interval", 0, 1}, {"MONTH", "make_ym_interval", 1, 1}, {"WEEK", "make_dt_interval", 0, 7},
-                 {"DAY", "make_dt_interval", 0, 1},  {"HOUR", "make_dt_interval", 1, 1},  {"MINUTE", "make_dt_interval", 2, 1}, {"SECOND", "make_dt_interval", 3, 1}};
+    } UNITS[] = {{"YEAR", "make_ym_interval", 0, 1},  {"MONTH", "make_ym_interval", 1, 1},
+                 {"WEEK", "make_dt_interval", 0, 7},  {"DAY", "make_dt_interval", 0, 1},
+                 {"HOUR", "make_dt_interval", 1, 1},  {"MINUTE", "make_dt_interval", 2, 1},
+                 {"SECOND", "make_dt_interval", 3, 1}};
     tg_str unit = expr->call->name.parts[0].text;
     if (tg_str_ends(unit, TG_S("S"))) {
         unit.len--;
@@ -305,23 +355,29 @@ static tg_code bind_interval(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bex
         }
         tg_bexpr *count;
         TG_TRY(tg_bind_expr(ctx, expr->args[0], &count, err));
-        tg_bexpr *factor = tg_bexpr_literal(ctx->b->arena, tg_value_int(tg_type_of(TG_TYPE_INT), UNITS[i].factor), expr->span);
+        tg_bexpr *factor = tg_bexpr_literal(
+            ctx->b->arena, tg_value_int(tg_type_of(TG_TYPE_INT), UNITS[i].factor), expr->span);
         if (UNITS[i].factor != 1) {
-            TG_TRY(tg_bind_apply(ctx->b, "*", (tg_bexpr *[]){count, factor}, 2, expr->span, &count, err));
+            TG_TRY(tg_bind_apply(ctx->b, "*", (tg_bexpr *[]){count, factor}, 2, expr->span, &count,
+                                 err));
         }
         tg_bexpr *args[4];
         for (int j = 0; j < UNITS[i].position; j++) {
-            args[j] = tg_bexpr_literal(ctx->b->arena, tg_value_int(tg_type_of(TG_TYPE_INT), 0), expr->span);
+            args[j] = tg_bexpr_literal(ctx->b->arena, tg_value_int(tg_type_of(TG_TYPE_INT), 0),
+                                       expr->span);
         }
         args[UNITS[i].position] = count;
-        return tg_bind_apply(ctx->b, UNITS[i].function, args, (size_t)UNITS[i].position + 1, expr->span, out, err);
+        return tg_bind_apply(ctx->b, UNITS[i].function, args, (size_t)UNITS[i].position + 1,
+                             expr->span, out, err);
     }
-    AT(expr->span, UNSUPPORTED_FEATURE, "an interval of computed %.*s is not available", TG_SARG(expr->call->name.parts[0].text));
+    AT(expr->span, UNSUPPORTED_FEATURE, "an interval of computed %.*s is not available",
+       TG_SARG(expr->call->name.parts[0].text));
 }
 
-/* ---- subqueries ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- subqueries ------------------------------------------------------------------------------ */
 
-static tg_code bind_subquery_rel(const tg_expr_ctx *ctx, const tg_query *query, tg_rel **out, tg_error *err)
+static tg_code bind_subquery_rel(const tg_expr_ctx *ctx, const tg_query *query, tg_rel **out,
+                                 tg_error *err)
 {
     if (ctx->no_subqueries) {
         AT(query->span, UNSUPPORTED_FEATURE, "a subquery cannot stand here");
@@ -331,25 +387,29 @@ static tg_code bind_subquery_rel(const tg_expr_ctx *ctx, const tg_query *query, 
     return tg_bind_query(ctx->b, query, &env, /* keep_order= */ false, out, &ordered, err);
 }
 
-static tg_bexpr *subquery_expr(const tg_expr_ctx *ctx, tg_bexpr_kind kind, tg_rel *rel, const tg_type *type, bool nullable, tg_span span)
+static tg_bexpr *subquery_expr(const tg_expr_ctx *ctx, tg_bexpr_kind kind, tg_rel *rel,
+                               const tg_type *type, bool nullable, tg_span span)
 {
     tg_bexpr *expr = TG_NEW(ctx->b->arena, tg_bexpr);
     *expr = (tg_bexpr){.kind = kind, .type = type, .nullable = nullable, .span = span, .rel = rel};
     return expr;
 }
 
-static tg_code bind_scalar_subquery(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out, tg_error *err)
+static tg_code bind_scalar_subquery(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out,
+                                    tg_error *err)
 {
     tg_rel *rel;
     TG_TRY(bind_subquery_rel(ctx, expr->query, &rel, err));
     if (rel->column_count != 1) {
-        AT(expr->span, SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN, "a subquery used as a value must give one column, not %zu", rel->column_count);
+        AT(expr->span, SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN,
+           "a subquery used as a value must give one column, not %zu", rel->column_count);
     }
     *out = subquery_expr(ctx, TG_B_SUBQUERY, rel, rel->columns[0].type, true, expr->span);
     return TG_OK;
 }
 
-static tg_code bind_exists(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out, tg_error *err)
+static tg_code bind_exists(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out,
+                           tg_error *err)
 {
     tg_rel *rel;
     TG_TRY(bind_subquery_rel(ctx, expr->query, &rel, err));
@@ -358,11 +418,13 @@ static tg_code bind_exists(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr
     return TG_OK;
 }
 
-static tg_code bind_in_query(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out, tg_error *err)
+static tg_code bind_in_query(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out,
+                             tg_error *err)
 {
     if (!ctx->is_conjunct) {
         /* As a value Spark gives FALSE where SQL gives NULL: its plan decides, so it is refused. */
-        AT(expr->span, UNSUPPORTED_FEATURE, "IN (subquery) as a value is not available; use it as a condition of WHERE or HAVING");
+        AT(expr->span, UNSUPPORTED_FEATURE,
+           "IN (subquery) as a value is not available; use it as a condition of WHERE or HAVING");
     }
     tg_rel *rel;
     const tg_expr *left = expr->args[0];
@@ -372,7 +434,8 @@ static tg_code bind_in_query(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bex
     TG_TRY(bind_args(ctx, is_row ? left->args : expr->args, count, &args, err));
     TG_TRY(bind_subquery_rel(ctx, expr->query, &rel, err));
     if (rel->column_count != count) {
-        AT(expr->span, IN_SUBQUERY_LENGTH_MISMATCH, "IN compares %zu columns with the %zu of the subquery", count, rel->column_count);
+        AT(expr->span, IN_SUBQUERY_LENGTH_MISMATCH,
+           "IN compares %zu columns with the %zu of the subquery", count, rel->column_count);
     }
     tg_bexpr **exprs = TG_NEW_ARRAY(ctx->b->arena, tg_bexpr *, count);
     tg_column *columns = TG_NEW_ARRAY(ctx->b->arena, tg_column, count);
@@ -392,7 +455,7 @@ static tg_code bind_in_query(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bex
     return TG_OK;
 }
 
-/* ---- one expression ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- one expression -------------------------------------------------------------------------- */
 
 static tg_code bind_literal(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out)
 {
@@ -401,7 +464,8 @@ static tg_code bind_literal(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexp
     return TG_OK;
 }
 
-static tg_code bind_field_access(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out, tg_error *err)
+static tg_code bind_field_access(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out,
+                                 tg_error *err)
 {
     tg_bexpr *base;
     TG_TRY(tg_bind_expr(ctx, expr->args[0], &base, err));
@@ -450,7 +514,8 @@ static tg_code bind_kind(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr *
     case TG_EXPR_INTERVAL:
         return bind_interval(ctx, expr, out, err);
     case TG_EXPR_LAMBDA:
-        AT(expr->span, INVALID_LAMBDA_FUNCTION_CALL, "a lambda can only be an argument of a higher-order function");
+        AT(expr->span, INVALID_LAMBDA_FUNCTION_CALL,
+           "a lambda can only be an argument of a higher-order function");
     case TG_EXPR_PARAMETER:
         AT(expr->span, UNSUPPORTED_FEATURE, "parameters in SQL are not available in this release");
     case TG_EXPR_KIND_COUNT_:
@@ -462,23 +527,29 @@ static tg_code bind_kind(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr *
 tg_code tg_bind_expr(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out, tg_error *err)
 {
     tg_expr_ctx inner = *ctx;
-    inner.is_conjunct = ctx->is_conjunct && (expr->kind == TG_EXPR_IN_QUERY || (expr->kind == TG_EXPR_BINARY && expr->op == TG_OP_AND));
+    inner.is_conjunct =
+        ctx->is_conjunct &&
+        (expr->kind == TG_EXPR_IN_QUERY || (expr->kind == TG_EXPR_BINARY && expr->op == TG_OP_AND));
     TG_TRY(tg_bind_enter(ctx->b, expr->span, err));
     TG_TRY(bind_kind(&inner, expr, out, err));
     tg_bind_leave(ctx->b);
     return TG_OK;
 }
 
-tg_code tg_bind_condition(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out, tg_error *err)
+tg_code tg_bind_condition(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out,
+                          tg_error *err)
 {
     tg_expr_ctx inner = *ctx;
     inner.is_conjunct = true;
     TG_TRY(tg_bind_expr(&inner, expr, out, err));
     if ((*out)->type->kind == TG_TYPE_VOID) {
-        return tg_sql_cast(&ctx->b->fn, *out, tg_type_of(TG_TYPE_BOOLEAN), TG_CAST_IMPLICIT, expr->span, out, err);
+        return tg_sql_cast(&ctx->b->fn, *out, tg_type_of(TG_TYPE_BOOLEAN), TG_CAST_IMPLICIT,
+                           expr->span, out, err);
     }
     if ((*out)->type->kind != TG_TYPE_BOOLEAN) {
-        AT(expr->span, DATATYPE_MISMATCH_FILTER_NOT_BOOLEAN, "%s must be a boolean condition, but it is %.*s", ctx->clause, TG_SARG(tg_type_text(ctx->b->arena, (*out)->type)));
+        AT(expr->span, DATATYPE_MISMATCH_FILTER_NOT_BOOLEAN,
+           "%s must be a boolean condition, but it is %.*s", ctx->clause,
+           TG_SARG(tg_type_text(ctx->b->arena, (*out)->type)));
     }
     return TG_OK;
 }
@@ -488,13 +559,16 @@ bool tg_bind_nulls_first(const tg_sort_item *item)
     return item->nulls == TG_NULLS_DEFAULT ? !item->descending : item->nulls == TG_NULLS_FIRST;
 }
 
-tg_code tg_bind_sort_items(const tg_expr_ctx *ctx, const tg_sort_item *items, size_t count, tg_bsort **out, tg_error *err)
+tg_code tg_bind_sort_items(const tg_expr_ctx *ctx, const tg_sort_item *items, size_t count,
+                           tg_bsort **out, tg_error *err)
 {
     tg_bsort *sorts = TG_NEW_ARRAY(ctx->b->arena, tg_bsort, count);
     for (size_t i = 0; i < count; i++) {
         TG_TRY(tg_bind_expr(ctx, items[i].expr, &sorts[i].expr, err));
         if (!tg_type_is_orderable(sorts[i].expr->type)) {
-            AT(items[i].span, DATATYPE_MISMATCH_INVALID_ORDERING_TYPE, "a value of type %.*s has no order", TG_SARG(tg_type_text(ctx->b->arena, sorts[i].expr->type)));
+            AT(items[i].span, DATATYPE_MISMATCH_INVALID_ORDERING_TYPE,
+               "a value of type %.*s has no order",
+               TG_SARG(tg_type_text(ctx->b->arena, sorts[i].expr->type)));
         }
         sorts[i].descending = items[i].descending;
         sorts[i].nulls_first = tg_bind_nulls_first(&items[i]);

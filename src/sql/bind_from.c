@@ -4,7 +4,9 @@
 
 #define AT(span, ...) return tg_bind_at((span), err, TG_ERR(err, __VA_ARGS__))
 
-enum { RELATIONS_MAX = 10000 }; /* views and CTEs may multiply: more than this is no query that a person wrote */
+enum {
+    RELATIONS_MAX = 10000
+}; /* views and CTEs may multiply: more than this is no query that a person wrote */
 
 tg_rel *tg_bind_one_row(tg_binder *b, tg_span span)
 {
@@ -13,7 +15,7 @@ tg_rel *tg_bind_one_row(tg_binder *b, tg_span span)
     return rel;
 }
 
-/* ---- tables and views ------------------------------------------------------------------------------------------------------------- */
+/* ---- tables and views ------------------------------------------------------------------------ */
 
 tg_rel *tg_sql_scan(const tg_table *table, uint32_t first_id, tg_arena *arena)
 {
@@ -22,14 +24,22 @@ tg_rel *tg_sql_scan(const tg_table *table, uint32_t first_id, tg_arena *arena)
     size_t *fields = TG_NEW_ARRAY(arena, size_t, table->schema.count);
     for (size_t i = 0; i < table->schema.count; i++) {
         const tg_field *field = &table->schema.fields[i];
-        columns[i] = (tg_column){.id = first_id + (uint32_t)i, .name = field->name, .type = field->type, .nullable = true};
+        columns[i] = (tg_column){.id = first_id + (uint32_t)i,
+                                 .name = field->name,
+                                 .type = field->type,
+                                 .nullable = true};
         fields[i] = i;
     }
-    *rel = (tg_rel){.kind = TG_R_SCAN, .columns = columns, .column_count = table->schema.count, .table = table, .scan_fields = fields};
+    *rel = (tg_rel){.kind = TG_R_SCAN,
+                    .columns = columns,
+                    .column_count = table->schema.count,
+                    .table = table,
+                    .scan_fields = fields};
     return rel;
 }
 
-static const tg_str *qualifier_of(tg_binder *b, const tg_relation *relation, const tg_name *name, size_t *out_count)
+static const tg_str *qualifier_of(tg_binder *b, const tg_relation *relation, const tg_name *name,
+                                  size_t *out_count)
 {
     if (relation->alias.text.len > 0) {
         tg_str *one = TG_NEW(b->arena, tg_str);
@@ -52,13 +62,15 @@ static const tg_str *qualifier_of(tg_binder *b, const tg_relation *relation, con
 static tg_code check_aliases(const tg_relation *relation, size_t columns, tg_error *err)
 {
     if (relation->column_alias_count > 0 && relation->column_alias_count != columns) {
-        AT(relation->span, ASSIGNMENT_ARITY_MISMATCH, "%zu column aliases are given for %zu columns", relation->column_alias_count, columns);
+        AT(relation->span, ASSIGNMENT_ARITY_MISMATCH,
+           "%zu column aliases are given for %zu columns", relation->column_alias_count, columns);
     }
     return TG_OK;
 }
 
 /* A scope over rel with the relation's alias and column names. */
-static tg_code name_relation(tg_binder *b, const tg_relation *relation, const tg_name *name, tg_rel *rel, const tg_query_env *env, tg_scope **out, tg_error *err)
+static tg_code name_relation(tg_binder *b, const tg_relation *relation, const tg_name *name,
+                             tg_rel *rel, const tg_query_env *env, tg_scope **out, tg_error *err)
 {
     size_t count;
     const tg_str *qualifier = qualifier_of(b, relation, name, &count);
@@ -72,7 +84,8 @@ static tg_code name_relation(tg_binder *b, const tg_relation *relation, const tg
 
 static tg_cte_frame *find_cte(const tg_query_env *env, const tg_name *name)
 {
-    for (tg_cte_frame *frame = name->count == 1 ? env->ctes : NULL; frame; frame = (tg_cte_frame *)(uintptr_t)frame->next) {
+    for (tg_cte_frame *frame = name->count == 1 ? env->ctes : NULL; frame;
+         frame = (tg_cte_frame *)(uintptr_t)frame->next) {
         if (tg_str_ieq(frame->cte->name.text, name->parts[0].text)) {
             return frame;
         }
@@ -81,20 +94,26 @@ static tg_cte_frame *find_cte(const tg_query_env *env, const tg_name *name)
 }
 
 /* A CTE is bound anew at each reference: every reference has columns of its own. */
-static tg_code bind_cte(tg_binder *b, tg_cte_frame *frame, const tg_relation *relation, const tg_query_env *env, tg_rel **out, tg_scope **out_scope, tg_error *err)
+static tg_code bind_cte(tg_binder *b, tg_cte_frame *frame, const tg_relation *relation,
+                        const tg_query_env *env, tg_rel **out, tg_scope **out_scope, tg_error *err)
 {
     tg_query_env inner = {.ctes = (tg_cte_frame *)(uintptr_t)frame->next, .outer = frame->outer};
     size_t random = b->random_count;
     bool ordered;
-    TG_TRY(tg_bind_query(b, frame->cte->query, &inner, /* keep_order= */ false, out, &ordered, err));
+    TG_TRY(
+        tg_bind_query(b, frame->cte->query, &inner, /* keep_order= */ false, out, &ordered, err));
     if (b->random_count > random && ++frame->reference_count > 1) {
-        AT(relation->span, UNSUPPORTED_FEATURE, "a common table expression with a random function can be read once only");
+        AT(relation->span, UNSUPPORTED_FEATURE,
+           "a common table expression with a random function can be read once only");
     }
     if (frame->cte->column_alias_count > 0) {
-        tg_relation named = {.span = relation->span, .column_aliases = frame->cte->column_aliases, .column_alias_count = frame->cte->column_alias_count};
+        tg_relation named = {.span = relation->span,
+                             .column_aliases = frame->cte->column_aliases,
+                             .column_alias_count = frame->cte->column_alias_count};
         TG_TRY(check_aliases(&named, (*out)->column_count, err));
         tg_rel *renamed = tg_arena_memdup(b->arena, *out, sizeof(**out));
-        tg_column *columns = tg_arena_memdup(b->arena, renamed->columns, renamed->column_count * sizeof(*columns));
+        tg_column *columns =
+            tg_arena_memdup(b->arena, renamed->columns, renamed->column_count * sizeof(*columns));
         for (size_t i = 0; i < named.column_alias_count; i++) {
             columns[i].name = named.column_aliases[i].text;
         }
@@ -104,18 +123,21 @@ static tg_code bind_cte(tg_binder *b, tg_cte_frame *frame, const tg_relation *re
     return name_relation(b, relation, &relation->name, *out, env, out_scope, err);
 }
 
-static tg_code bind_view(tg_binder *b, const tg_resolved *resolved, const tg_relation *relation, tg_rel **out, tg_error *err)
+static tg_code bind_view(tg_binder *b, const tg_resolved *resolved, const tg_relation *relation,
+                         tg_rel **out, tg_error *err)
 {
     for (const tg_view_frame *frame = b->views; frame; frame = frame->next) {
         if (tg_str_ieq(frame->name, resolved->view_name)) {
-            AT(relation->name.span, RECURSIVE_VIEW, "view %.*s refers to itself", TG_SARG(resolved->view_name));
+            AT(relation->name.span, RECURSIVE_VIEW, "view %.*s refers to itself",
+               TG_SARG(resolved->view_name));
         }
     }
     tg_view_frame frame = {.name = resolved->view_name, .next = b->views};
     tg_query_env env = {0};
     bool ordered;
     b->views = &frame;
-    tg_code code = tg_bind_query(b, resolved->view, &env, /* keep_order= */ false, out, &ordered, err);
+    tg_code code =
+        tg_bind_query(b, resolved->view, &env, /* keep_order= */ false, out, &ordered, err);
     b->views = frame.next;
     if (code != TG_OK && err) {
         /* its place is in the view's own text */
@@ -130,7 +152,8 @@ static tg_code bind_view(tg_binder *b, const tg_resolved *resolved, const tg_rel
 static const tg_table *remember_table(tg_binder *b, const tg_table *table)
 {
     for (size_t i = 0; i < b->tables.count; i++) {
-        if (b->tables.items[i] == table || (tg_str_eq(b->tables.items[i]->path, table->path) && b->tables.items[i]->version == table->version)) {
+        if (b->tables.items[i] == table || (tg_str_eq(b->tables.items[i]->path, table->path) &&
+                                            b->tables.items[i]->version == table->version)) {
             return b->tables.items[i];
         }
     }
@@ -138,7 +161,8 @@ static const tg_table *remember_table(tg_binder *b, const tg_table *table)
     return table;
 }
 
-static tg_code bind_table(tg_binder *b, const tg_relation *relation, const tg_query_env *env, tg_rel **out, tg_scope **out_scope, tg_error *err)
+static tg_code bind_table(tg_binder *b, const tg_relation *relation, const tg_query_env *env,
+                          tg_rel **out, tg_scope **out_scope, tg_error *err)
 {
     tg_cte_frame *cte = find_cte(env, &relation->name);
     if (cte) {
@@ -151,7 +175,8 @@ static tg_code bind_table(tg_binder *b, const tg_relation *relation, const tg_qu
         AT(relation->span, TABLE_OR_VIEW_NOT_FOUND, "no table can be read here");
     }
     tg_resolved resolved = {0};
-    tg_code code = b->options->resolver->resolve(b->options->resolver->self, relation, b->arena, &resolved, err);
+    tg_code code = b->options->resolver->resolve(b->options->resolver->self, relation, b->arena,
+                                                 &resolved, err);
     if (code != TG_OK) {
         if (err && !err->has_span && !err->place.line) {
             (void)tg_error_span(err, relation->name.span.offset, relation->name.span.len);
@@ -169,23 +194,27 @@ static tg_code bind_table(tg_binder *b, const tg_relation *relation, const tg_qu
     return name_relation(b, relation, &relation->name, *out, env, out_scope, err);
 }
 
-tg_code tg_bind_table_name(tg_binder *b, const tg_name *name, tg_span span, const tg_query_env *env, tg_rel **out, tg_error *err)
+tg_code tg_bind_table_name(tg_binder *b, const tg_name *name, tg_span span, const tg_query_env *env,
+                           tg_rel **out, tg_error *err)
 {
     tg_relation relation = {.kind = TG_REL_TABLE, .span = span, .name = *name};
     tg_scope *scope;
     return bind_table(b, &relation, env, out, &scope, err);
 }
 
-/* ---- VALUES -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- VALUES ---------------------------------------------------------------------------------- */
 
-tg_code tg_bind_values(tg_binder *b, const tg_query_body *body, const tg_query_env *env, tg_rel **out, tg_error *err)
+tg_code tg_bind_values(tg_binder *b, const tg_query_body *body, const tg_query_env *env,
+                       tg_rel **out, tg_error *err)
 {
     size_t width = body->row_lens[0], height = body->row_count;
     tg_expr_ctx ctx = {.b = b, .env = env, .clause = "VALUES", .no_subqueries = true};
     tg_bexpr ***rows = TG_NEW_ARRAY(b->arena, tg_bexpr **, height);
     for (size_t i = 0; i < height; i++) {
         if (body->row_lens[i] != width) {
-            AT(body->span, INVALID_INLINE_TABLE_NUM_COLUMNS, "row %zu of VALUES has %zu columns, the first has %zu", i + 1, body->row_lens[i], width);
+            AT(body->span, INVALID_INLINE_TABLE_NUM_COLUMNS,
+               "row %zu of VALUES has %zu columns, the first has %zu", i + 1, body->row_lens[i],
+               width);
         }
         rows[i] = TG_NEW_ARRAY(b->arena, tg_bexpr *, width);
         for (size_t j = 0; j < width; j++) {
@@ -208,14 +237,20 @@ tg_code tg_bind_values(tg_binder *b, const tg_query_body *body, const tg_query_e
         columns[j] = tg_bind_column(b, tg_str_printf(b->arena, "col%zu", j + 1), type, nullable);
     }
     tg_rel *rel = TG_NEW(b->arena, tg_rel);
-    *rel = (tg_rel){.kind = TG_R_VALUES, .span = body->span, .columns = columns, .column_count = width, .rows = rows, .row_count = height};
+    *rel = (tg_rel){.kind = TG_R_VALUES,
+                    .span = body->span,
+                    .columns = columns,
+                    .column_count = width,
+                    .rows = rows,
+                    .row_count = height};
     *out = rel;
     return TG_OK;
 }
 
-/* ---- joins ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- joins ----------------------------------------------------------------------------------- */
 
-static tg_scope *joined_scope(tg_binder *b, const tg_scope *left, const tg_scope *right, const tg_query_env *env)
+static tg_scope *joined_scope(tg_binder *b, const tg_scope *left, const tg_scope *right,
+                              const tg_query_env *env)
 {
     tg_scope *scope = TG_NEW(b->arena, tg_scope);
     scope->parent = env->outer;
@@ -226,7 +261,8 @@ static tg_scope *joined_scope(tg_binder *b, const tg_scope *left, const tg_scope
     return scope;
 }
 
-static tg_rel *join_rel(tg_binder *b, const tg_relation *relation, tg_rel *left, tg_rel *right, tg_bexpr *condition)
+static tg_rel *join_rel(tg_binder *b, const tg_relation *relation, tg_rel *left, tg_rel *right,
+                        tg_bexpr *condition)
 {
     bool left_only = relation->join == TG_JOIN_LEFT_SEMI || relation->join == TG_JOIN_LEFT_ANTI;
     size_t count = left->column_count + (left_only ? 0 : right->column_count);
@@ -234,18 +270,28 @@ static tg_rel *join_rel(tg_binder *b, const tg_relation *relation, tg_rel *left,
     for (size_t i = 0; i < count; i++) {
         bool from_left = i < left->column_count;
         columns[i] = from_left ? left->columns[i] : right->columns[i - left->column_count];
-        bool padded = relation->join == TG_JOIN_FULL || (from_left ? relation->join == TG_JOIN_RIGHT : relation->join == TG_JOIN_LEFT);
+        bool padded =
+            relation->join == TG_JOIN_FULL ||
+            (from_left ? relation->join == TG_JOIN_RIGHT : relation->join == TG_JOIN_LEFT);
         columns[i].nullable = columns[i].nullable || padded;
     }
     tg_rel *rel = TG_NEW(b->arena, tg_rel);
-    *rel = (tg_rel){.kind = TG_R_JOIN, .span = relation->span, .columns = columns, .column_count = count, .input = left, .right = right, .join = relation->join, .condition = condition};
+    *rel = (tg_rel){.kind = TG_R_JOIN,
+                    .span = relation->span,
+                    .columns = columns,
+                    .column_count = count,
+                    .input = left,
+                    .right = right,
+                    .join = relation->join,
+                    .condition = condition};
     if (rel->join == TG_JOIN_INNER && !condition) {
         rel->join = TG_JOIN_CROSS;
     }
     return rel;
 }
 
-static const tg_scope_column *visible_column(const tg_scope *scope, tg_str name, size_t *out_matches)
+static const tg_scope_column *visible_column(const tg_scope *scope, tg_str name,
+                                             size_t *out_matches)
 {
     const tg_scope_column *found = NULL;
     *out_matches = 0;
@@ -262,27 +308,33 @@ typedef struct key_pair {
     const tg_scope_column *left, *right;
 } key_pair;
 
-static tg_code using_key(const tg_ident *name, const tg_scope *left, const tg_scope *right, key_pair *out, tg_error *err)
+static tg_code using_key(const tg_ident *name, const tg_scope *left, const tg_scope *right,
+                         key_pair *out, tg_error *err)
 {
     size_t left_matches, right_matches;
     out->left = visible_column(left, name->text, &left_matches);
     out->right = visible_column(right, name->text, &right_matches);
     if (!out->left || !out->right) {
-        TG_ERR(err, UNRESOLVED_USING_COLUMN, "the USING column `%.*s` is not on the %s side of the join", TG_SARG(name->text), out->left ? "right" : "left");
+        TG_ERR(err, UNRESOLVED_USING_COLUMN,
+               "the USING column `%.*s` is not on the %s side of the join", TG_SARG(name->text),
+               out->left ? "right" : "left");
         return tg_error_span(err, name->span.offset, name->span.len);
     }
     if (left_matches > 1 || right_matches > 1) {
-        AT(name->span, AMBIGUOUS_REFERENCE, "the USING column `%.*s` is ambiguous", TG_SARG(name->text));
+        AT(name->span, AMBIGUOUS_REFERENCE, "the USING column `%.*s` is ambiguous",
+           TG_SARG(name->text));
     }
     return TG_OK;
 }
 
-static tg_code natural_keys(tg_binder *b, const tg_scope *left, const tg_scope *right, const tg_ident **out, size_t *out_count)
+static tg_code natural_keys(tg_binder *b, const tg_scope *left, const tg_scope *right,
+                            const tg_ident **out, size_t *out_count)
 {
     TG_VEC(tg_ident) names = {0};
     for (size_t i = 0; i < left->count; i++) {
         size_t matches;
-        if (left->columns[i].in_star && visible_column(right, left->columns[i].column.name, &matches)) {
+        if (left->columns[i].in_star &&
+            visible_column(right, left->columns[i].column.name, &matches)) {
             TG_VEC_PUSH(b->arena, &names, ((tg_ident){.text = left->columns[i].column.name}));
         }
     }
@@ -291,19 +343,24 @@ static tg_code natural_keys(tg_binder *b, const tg_scope *left, const tg_scope *
     return TG_OK;
 }
 
-/* The scope behind a USING join: keys first, then the other columns; each side's own key stays reachable by its qualifier. */
-static tg_scope *using_scope(tg_binder *b, const tg_scope *joined, const key_pair *keys, const tg_column *key_columns, size_t key_count, const tg_query_env *env)
+/* The scope behind a USING join: keys first, then the other columns; each side's own key stays
+ * reachable by its qualifier. */
+static tg_scope *using_scope(tg_binder *b, const tg_scope *joined, const key_pair *keys,
+                             const tg_column *key_columns, size_t key_count,
+                             const tg_query_env *env)
 {
     tg_scope *scope = TG_NEW(b->arena, tg_scope);
     scope->parent = env->outer;
     scope->columns = TG_NEW_ARRAY(b->arena, tg_scope_column, joined->count + key_count);
     for (size_t i = 0; i < key_count; i++) {
-        scope->columns[scope->count++] = (tg_scope_column){.column = key_columns[i], .in_star = true};
+        scope->columns[scope->count++] =
+            (tg_scope_column){.column = key_columns[i], .in_star = true};
     }
     for (size_t i = 0; i < joined->count; i++) {
         tg_scope_column column = joined->columns[i];
         for (size_t j = 0; j < key_count; j++) {
-            bool is_key = column.column.id == keys[j].left->column.id || column.column.id == keys[j].right->column.id;
+            bool is_key = column.column.id == keys[j].left->column.id ||
+                          column.column.id == keys[j].right->column.id;
             column.in_star = column.in_star && !is_key;
         }
         scope->columns[scope->count++] = column;
@@ -311,7 +368,10 @@ static tg_scope *using_scope(tg_binder *b, const tg_scope *joined, const key_pai
     return scope;
 }
 
-static tg_code bind_using(tg_binder *b, const tg_relation *relation, tg_rel *left, tg_scope *left_scope, tg_rel *right, tg_scope *right_scope, const tg_query_env *env, tg_rel **out, tg_scope **out_scope, tg_error *err)
+static tg_code bind_using(tg_binder *b, const tg_relation *relation, tg_rel *left,
+                          tg_scope *left_scope, tg_rel *right, tg_scope *right_scope,
+                          const tg_query_env *env, tg_rel **out, tg_scope **out_scope,
+                          tg_error *err)
 {
     const tg_ident *names = relation->using_columns;
     size_t count = relation->using_count;
@@ -322,7 +382,8 @@ static tg_code bind_using(tg_binder *b, const tg_relation *relation, tg_rel *lef
     tg_bexpr **terms = TG_NEW_ARRAY(b->arena, tg_bexpr *, count);
     for (size_t i = 0; i < count; i++) {
         TG_TRY(using_key(&names[i], left_scope, right_scope, &keys[i], err));
-        tg_bexpr *pair[2] = {tg_bexpr_column(b->arena, &keys[i].left->column, relation->span), tg_bexpr_column(b->arena, &keys[i].right->column, relation->span)};
+        tg_bexpr *pair[2] = {tg_bexpr_column(b->arena, &keys[i].left->column, relation->span),
+                             tg_bexpr_column(b->arena, &keys[i].right->column, relation->span)};
         TG_TRY(tg_bind_apply(b, "=", pair, 2, relation->span, &terms[i], err));
     }
     tg_rel *join = join_rel(b, relation, left, right, tg_sql_conjunction(b->arena, terms, count));
@@ -339,7 +400,8 @@ static tg_code bind_using(tg_binder *b, const tg_relation *relation, tg_rel *lef
     tg_column *key_columns = TG_NEW_ARRAY(b->arena, tg_column, count);
     if (relation->join != TG_JOIN_FULL) {
         for (size_t i = 0; i < count; i++) {
-            key_columns[i] = relation->join == TG_JOIN_RIGHT ? keys[i].right->column : keys[i].left->column;
+            key_columns[i] =
+                relation->join == TG_JOIN_RIGHT ? keys[i].right->column : keys[i].left->column;
             key_columns[i].name = keys[i].left->column.name;
         }
         *out = join;
@@ -355,7 +417,8 @@ static tg_code bind_using(tg_binder *b, const tg_relation *relation, tg_rel *lef
         exprs[i] = tg_bexpr_column(b->arena, &join->columns[i], relation->span);
     }
     for (size_t i = 0; i < count; i++) {
-        tg_bexpr *pair[2] = {tg_bexpr_column(b->arena, &keys[i].left->column, relation->span), tg_bexpr_column(b->arena, &keys[i].right->column, relation->span)};
+        tg_bexpr *pair[2] = {tg_bexpr_column(b->arena, &keys[i].left->column, relation->span),
+                             tg_bexpr_column(b->arena, &keys[i].right->column, relation->span)};
         tg_bexpr **expr = &exprs[join->column_count + i];
         TG_TRY(tg_bind_apply(b, "coalesce", pair, 2, relation->span, expr, err));
         key_columns[i] = tg_bind_column(b, keys[i].left->column.name, (*expr)->type, true);
@@ -366,9 +429,12 @@ static tg_code bind_using(tg_binder *b, const tg_relation *relation, tg_rel *lef
     return TG_OK;
 }
 
-static tg_code bind_one(tg_binder *b, const tg_relation *relation, const tg_query_env *env, tg_rel **out, tg_scope **out_scope, tg_error *err);
+static tg_code bind_one(tg_binder *b, const tg_relation *relation, const tg_query_env *env,
+                        tg_rel **out, tg_scope **out_scope, tg_error *err);
 
-static tg_code bind_join(tg_binder *b, const tg_relation *relation, tg_rel *left, tg_scope *left_scope, const tg_query_env *env, tg_rel **out, tg_scope **out_scope, tg_error *err)
+static tg_code bind_join(tg_binder *b, const tg_relation *relation, tg_rel *left,
+                         tg_scope *left_scope, const tg_query_env *env, tg_rel **out,
+                         tg_scope **out_scope, tg_error *err)
 {
     tg_rel *right;
     tg_scope *right_scope;
@@ -377,12 +443,17 @@ static tg_code bind_join(tg_binder *b, const tg_relation *relation, tg_rel *left
     }
     TG_TRY(bind_one(b, relation->right, env, &right, &right_scope, err));
     if (relation->natural || relation->using_count > 0) {
-        return bind_using(b, relation, left, left_scope, right, right_scope, env, out, out_scope, err);
+        return bind_using(b, relation, left, left_scope, right, right_scope, env, out, out_scope,
+                          err);
     }
     tg_scope *scope = joined_scope(b, left_scope, right_scope, env);
     tg_bexpr *condition = NULL;
     if (relation->on) {
-        tg_expr_ctx ctx = {.b = b, .scope = scope, .env = env, .clause = "the join condition", .no_subqueries = true};
+        tg_expr_ctx ctx = {.b = b,
+                           .scope = scope,
+                           .env = env,
+                           .clause = "the join condition",
+                           .no_subqueries = true};
         TG_TRY(tg_bind_condition(&ctx, relation->on, &condition, err));
     }
     *out = join_rel(b, relation, left, right, condition);
@@ -397,7 +468,7 @@ static tg_code bind_join(tg_binder *b, const tg_relation *relation, tg_rel *left
 
 static tg_code refuse_forms(const tg_relation *relation, tg_error *err)
 {
-    const char *what = relation->has_sample                   ? "TABLESAMPLE is"
+    const char *what = relation->has_sample                ? "TABLESAMPLE is"
                        : relation->kind == TG_REL_PIVOT    ? "PIVOT is"
                        : relation->kind == TG_REL_UNPIVOT  ? "UNPIVOT is"
                        : relation->kind == TG_REL_FUNCTION ? "table functions are"
@@ -409,14 +480,16 @@ static tg_code refuse_forms(const tg_relation *relation, tg_error *err)
     return TG_OK;
 }
 
-static tg_code bind_one(tg_binder *b, const tg_relation *relation, const tg_query_env *env, tg_rel **out, tg_scope **out_scope, tg_error *err)
+static tg_code bind_one(tg_binder *b, const tg_relation *relation, const tg_query_env *env,
+                        tg_rel **out, tg_scope **out_scope, tg_error *err)
 {
     if (relation->kind == TG_REL_JOIN) {
         return tg_bind_from(b, relation, env, out, out_scope, err);
     }
     TG_TRY(refuse_forms(relation, err));
     if (++b->relation_count > RELATIONS_MAX) {
-        AT(relation->span, TIDEGATE_LIMIT_EXCEEDED, "the query reads more than %d relations once its views are expanded", RELATIONS_MAX);
+        AT(relation->span, TIDEGATE_LIMIT_EXCEEDED,
+           "the query reads more than %d relations once its views are expanded", RELATIONS_MAX);
     }
     if (relation->kind == TG_REL_TABLE) {
         return bind_table(b, relation, env, out, out_scope, err);
@@ -426,13 +499,15 @@ static tg_code bind_one(tg_binder *b, const tg_relation *relation, const tg_quer
     } else {
         tg_query_env inner = {.ctes = env->ctes, .outer = env->outer};
         bool ordered;
-        TG_TRY(tg_bind_query(b, relation->query, &inner, /* keep_order= */ false, out, &ordered, err));
+        TG_TRY(
+            tg_bind_query(b, relation->query, &inner, /* keep_order= */ false, out, &ordered, err));
     }
     return name_relation(b, relation, NULL, *out, env, out_scope, err);
 }
 
 /* A tree of joins is left-deep: bound bottom up in a loop. */
-tg_code tg_bind_from(tg_binder *b, const tg_relation *relation, const tg_query_env *env, tg_rel **out_rel, tg_scope **out_scope, tg_error *err)
+tg_code tg_bind_from(tg_binder *b, const tg_relation *relation, const tg_query_env *env,
+                     tg_rel **out_rel, tg_scope **out_scope, tg_error *err)
 {
     TG_VEC(const tg_relation *) spine = {0};
     while (relation->kind == TG_REL_JOIN) {
@@ -440,7 +515,8 @@ tg_code tg_bind_from(tg_binder *b, const tg_relation *relation, const tg_query_e
         relation = relation->left;
     }
     if (spine.count > TG_LIMIT_EXPRESSION_DEPTH) {
-        AT(relation->span, TIDEGATE_LIMIT_EXCEEDED, "the query joins more than %d relations", (int)TG_LIMIT_EXPRESSION_DEPTH);
+        AT(relation->span, TIDEGATE_LIMIT_EXCEEDED, "the query joins more than %d relations",
+           (int)TG_LIMIT_EXPRESSION_DEPTH);
     }
     TG_TRY(tg_bind_enter(b, relation->span, err));
     TG_TRY(bind_one(b, relation, env, out_rel, out_scope, err));
@@ -451,7 +527,8 @@ tg_code tg_bind_from(tg_binder *b, const tg_relation *relation, const tg_query_e
     return TG_OK;
 }
 
-tg_code tg_bind_lateral_view(tg_binder *b, const tg_lateral_view *view, const tg_query_env *env, tg_rel **rel, tg_scope **scope, tg_error *err)
+tg_code tg_bind_lateral_view(tg_binder *b, const tg_lateral_view *view, const tg_query_env *env,
+                             tg_rel **rel, tg_scope **scope, tg_error *err)
 {
     (void)b;
     (void)env;

@@ -2,9 +2,10 @@
 /*
  * The binder's inner parts, private to bind*.c.
  *
- * Life of a SELECT: FROM gives a relation and a scope (bind_from.c); every expression is bound over that scope
- * (bind_expr.c, bind_call.c), whereby an aggregate or window call is put aside in the select's lists and replaced by a
- * column; at the end bind_select.c replaces what GROUP BY computes and stacks the relations.
+ * Life of a SELECT: FROM gives a relation and a scope (bind_from.c); every expression is bound over
+ * that scope (bind_expr.c, bind_call.c), whereby an aggregate or window call is put aside in the
+ * select's lists and replaced by a column; at the end bind_select.c replaces what GROUP BY computes
+ * and stacks the relations.
  */
 #ifndef TG_SQL_BIND_INT_H
 #define TG_SQL_BIND_INT_H
@@ -19,13 +20,14 @@ static inline tg_code tg_bind_at(tg_span span, tg_error *err, tg_code code)
     return code;
 }
 
-/* ---- scopes ------------------------------------------------------------------------------------------------------ */
+/* ---- scopes ---------------------------------------------------------------------------------- */
 
 typedef struct tg_scope_column {
     tg_column column;
     const tg_str *qualifier; /* catalog, schema, table as far as known, or the alias alone */
     size_t qualifier_count;
-    bool in_star;            /* part of *, and reachable without qualifier; false: the hidden key of a USING join */
+    bool in_star; /* part of *, and reachable without qualifier; false: the hidden key of a USING
+                     join */
 } tg_scope_column;
 
 /* The columns that names may mean at one level; parent: the enclosing query's (correlation). */
@@ -33,8 +35,9 @@ typedef struct tg_scope {
     const struct tg_scope *parent;
     tg_scope_column *columns;
     size_t count;
-    tg_map *by_name;  /* made at the first look-up of a large scope: name -> 1 + index of the first column */
-    uint32_t *next;   /* 1 + index of the next column with the same name; 0: none */
+    tg_map *by_name; /* made at the first look-up of a large scope: name -> 1 + index of the first
+                        column */
+    uint32_t *next;  /* 1 + index of the next column with the same name; 0: none */
 } tg_scope;
 
 /* A CTE that may be named. Its own query sees what stands behind it in the chain. */
@@ -66,7 +69,7 @@ typedef struct tg_binder {
     const tg_view_frame *views;
     TG_VEC(const tg_table *) tables;
     bool has_time_function;
-    size_t random_count;   /* random functions seen */
+    size_t random_count; /* random functions seen */
 } tg_binder;
 
 tg_code tg_bind_enter(tg_binder *b, tg_span span, tg_error *err);
@@ -77,25 +80,29 @@ static inline void tg_bind_leave(tg_binder *b)
 tg_column tg_bind_column(tg_binder *b, tg_str name, const tg_type *type, bool nullable);
 
 /* A scope over rel's columns, all with one qualifier (count 0: none). */
-tg_scope *tg_bind_scope_of(tg_binder *b, const tg_rel *rel, const tg_scope *parent, const tg_str *qualifier, size_t count);
-/* Indices of the columns of this scope (parents do not count) that a name of `count` parts may mean; out_used: parts used, the rest are fields. */
-void tg_bind_scope_find(tg_binder *b, tg_scope *scope, const tg_ident *parts, size_t count, size_t *out_matches,
-                        size_t *out_first, size_t *out_used);
+tg_scope *tg_bind_scope_of(tg_binder *b, const tg_rel *rel, const tg_scope *parent,
+                           const tg_str *qualifier, size_t count);
+/* Indices of the columns of this scope (parents do not count) that a name of `count` parts may
+ * mean; out_used: parts used, the rest are fields. */
+void tg_bind_scope_find(tg_binder *b, tg_scope *scope, const tg_ident *parts, size_t count,
+                        size_t *out_matches, size_t *out_first, size_t *out_used);
 bool tg_bind_qualifier_matches(const tg_scope_column *column, const tg_ident *parts, size_t count);
-tg_code tg_bind_unresolved(tg_binder *b, const tg_scope *scope, const tg_name *name, const tg_str *more, size_t more_count,
-                           tg_error *err);
+tg_code tg_bind_unresolved(tg_binder *b, const tg_scope *scope, const tg_name *name,
+                           const tg_str *more, size_t more_count, tg_error *err);
 /* base.field: struct fields, map values. */
-tg_code tg_bind_field(tg_binder *b, tg_bexpr *base, const tg_ident *field, tg_span span, tg_bexpr **out, tg_error *err);
+tg_code tg_bind_field(tg_binder *b, tg_bexpr *base, const tg_ident *field, tg_span span,
+                      tg_bexpr **out, tg_error *err);
 tg_str tg_bind_name_text(tg_arena *arena, const tg_name *name);
 
-/* ---- a select while it is bound ------------------------------------------------------------------------------------ */
+/* ---- a select while it is bound -------------------------------------------------------------- */
 
 typedef struct tg_bind_item {
     tg_bexpr *expr;
     tg_str name;
     tg_span span;
-    bool has_alias;  /* may be named by a lateral alias; a bare column's name counts for GROUP BY and ORDER BY only */
-    size_t size;     /* nodes when written out */
+    bool has_alias; /* may be named by a lateral alias; a bare column's name counts for GROUP BY and
+                       ORDER BY only */
+    size_t size;    /* nodes when written out */
 } tg_bind_item;
 
 /* An aggregate, window expression or group key, and the column that stands for it. */
@@ -115,7 +122,7 @@ typedef struct tg_bind_select_state {
     bool has_generator;
 } tg_bind_select_state;
 
-/* ---- expressions --------------------------------------------------------------------------------------------------- */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 typedef struct tg_lambda_frame {
     const tg_ident *names;
@@ -128,7 +135,8 @@ typedef enum tg_alias_mode {
     TG_ALIAS_NONE,
     TG_ALIAS_LATERAL, /* FROM's columns first, then aliases of earlier items */
     TG_ALIAS_GROUP,   /* FROM's columns first, then items: GROUP BY */
-    TG_ALIAS_OUTPUT   /* items first, then FROM's columns: HAVING, ORDER BY, QUALIFY; inside aggregates the reverse */
+    TG_ALIAS_OUTPUT   /* items first, then FROM's columns: HAVING, ORDER BY, QUALIFY; inside
+                         aggregates the reverse */
 } tg_alias_mode;
 
 typedef struct tg_expr_ctx {
@@ -139,7 +147,8 @@ typedef struct tg_expr_ctx {
     const char *clause;        /* "WHERE", ... for messages */
     bool allow_aggregates, allow_windows;
     bool in_aggregate, in_window;
-    bool is_conjunct;          /* a top-level AND term of WHERE or HAVING: IN (query) filters instead of giving a value */
+    bool is_conjunct; /* a top-level AND term of WHERE or HAVING: IN (query) filters instead of
+                         giving a value */
     tg_alias_mode aliases;
     const tg_lambda_frame *lambdas;
     const tg_type *const *lambda_types; /* types of the parameters of the lambda to be bound next */
@@ -149,12 +158,14 @@ typedef struct tg_expr_ctx {
 
 tg_code tg_bind_expr(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out, tg_error *err);
 /* A condition: its AND terms bound one by one, must be boolean. */
-tg_code tg_bind_condition(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out, tg_error *err);
+tg_code tg_bind_condition(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out,
+                          tg_error *err);
 tg_code tg_bind_call(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out, tg_error *err);
 /* Applies a function of the table by name and keeps count of random and time functions. */
-tg_code tg_bind_apply(tg_binder *b, const char *name, tg_bexpr **args, size_t count, tg_span span, tg_bexpr **out, tg_error *err);
-tg_code tg_bind_apply_function(tg_binder *b, const tg_function *function, tg_bexpr **args, size_t count, tg_span span,
-                               tg_bexpr **out, tg_error *err);
+tg_code tg_bind_apply(tg_binder *b, const char *name, tg_bexpr **args, size_t count, tg_span span,
+                      tg_bexpr **out, tg_error *err);
+tg_code tg_bind_apply_function(tg_binder *b, const tg_function *function, tg_bexpr **args,
+                               size_t count, tg_span span, tg_bexpr **out, tg_error *err);
 /* The operands of a chain a AND b AND c (or OR), left to right. */
 typedef TG_VEC(const tg_expr *) tg_expr_vec;
 void tg_bind_flatten(tg_arena *arena, const tg_expr *expr, tg_op op, tg_expr_vec *out);
@@ -165,23 +176,25 @@ typedef struct tg_bind_expansion {
 } tg_bind_expansion;
 typedef TG_VEC(tg_bind_expansion) tg_bind_expansions;
 /* *, t.*, s.*, with EXCEPT. */
-tg_code tg_bind_star(const tg_expr_ctx *ctx, const tg_expr *star, tg_bind_expansions *out, tg_error *err);
+tg_code tg_bind_star(const tg_expr_ctx *ctx, const tg_expr *star, tg_bind_expansions *out,
+                     tg_error *err);
 
-tg_code tg_bind_sort_items(const tg_expr_ctx *ctx, const tg_sort_item *items, size_t count, tg_bsort **out, tg_error *err);
+tg_code tg_bind_sort_items(const tg_expr_ctx *ctx, const tg_sort_item *items, size_t count,
+                           tg_bsort **out, tg_error *err);
 bool tg_bind_nulls_first(const tg_sort_item *item);
 
 /* The name that Spark gives a column without alias. */
 tg_str tg_bind_shown_name(tg_arena *arena, const tg_expr *expr);
 
-/* ---- generators ----------------------------------------------------------------------------------------------------- */
+/* ---- generators ------------------------------------------------------------------------------ */
 
 /* Is the expression a call of a generator (explode, ...)? */
 bool tg_bind_is_generator(const tg_expr *expr);
 /* A GENERATE over input; the columns it adds are the last out_added of rel. */
-tg_code tg_bind_generate(const tg_expr_ctx *ctx, tg_rel *input, const tg_expr *call, bool outer, tg_rel **out, size_t *out_added,
-                         tg_error *err);
+tg_code tg_bind_generate(const tg_expr_ctx *ctx, tg_rel *input, const tg_expr *call, bool outer,
+                         tg_rel **out, size_t *out_added, tg_error *err);
 
-/* ---- relations ------------------------------------------------------------------------------------------------------- */
+/* ---- relations ------------------------------------------------------------------------------- */
 
 typedef struct tg_bind_order {
     const tg_sort_item *items;
@@ -189,26 +202,30 @@ typedef struct tg_bind_order {
     bool keep; /* false: nothing depends on the order; checked, then dropped */
 } tg_bind_order;
 
-/* A bound query body: the first `visible` columns of rel are its output, further ones only serve the order. */
+/* A bound query body: the first `visible` columns of rel are its output, further ones only serve
+ * the order. */
 typedef struct tg_bind_body {
     tg_rel *rel;
     size_t visible;
     bool ordered;
 } tg_bind_body;
 
-tg_code tg_bind_query(tg_binder *b, const tg_query *query, const tg_query_env *env, bool keep_order, tg_rel **out, bool *out_ordered,
-                      tg_error *err);
-tg_code tg_bind_select(tg_binder *b, const tg_select *select, const tg_query_env *env, const tg_bind_order *order,
-                       tg_bind_body *out, tg_error *err);
-tg_code tg_bind_from(tg_binder *b, const tg_relation *relation, const tg_query_env *env, tg_rel **out_rel, tg_scope **out_scope,
-                     tg_error *err);
-tg_code tg_bind_lateral_view(tg_binder *b, const tg_lateral_view *view, const tg_query_env *env, tg_rel **rel, tg_scope **scope,
-                             tg_error *err);
+tg_code tg_bind_query(tg_binder *b, const tg_query *query, const tg_query_env *env, bool keep_order,
+                      tg_rel **out, bool *out_ordered, tg_error *err);
+tg_code tg_bind_select(tg_binder *b, const tg_select *select, const tg_query_env *env,
+                       const tg_bind_order *order, tg_bind_body *out, tg_error *err);
+tg_code tg_bind_from(tg_binder *b, const tg_relation *relation, const tg_query_env *env,
+                     tg_rel **out_rel, tg_scope **out_scope, tg_error *err);
+tg_code tg_bind_lateral_view(tg_binder *b, const tg_lateral_view *view, const tg_query_env *env,
+                             tg_rel **rel, tg_scope **scope, tg_error *err);
 /* TABLE t as a query body. */
-tg_code tg_bind_table_name(tg_binder *b, const tg_name *name, tg_span span, const tg_query_env *env, tg_rel **out, tg_error *err);
+tg_code tg_bind_table_name(tg_binder *b, const tg_name *name, tg_span span, const tg_query_env *env,
+                           tg_rel **out, tg_error *err);
 tg_rel *tg_bind_one_row(tg_binder *b, tg_span span);
-tg_code tg_bind_values(tg_binder *b, const tg_query_body *body, const tg_query_env *env, tg_rel **out, tg_error *err);
+tg_code tg_bind_values(tg_binder *b, const tg_query_body *body, const tg_query_env *env,
+                       tg_rel **out, tg_error *err);
 /* Casts both sides to the types that a set operation gives and numbers the result's columns. */
-tg_code tg_bind_set_op(tg_binder *b, const tg_query_body *body, tg_rel *left, tg_rel *right, tg_rel **out, tg_error *err);
+tg_code tg_bind_set_op(tg_binder *b, const tg_query_body *body, tg_rel *left, tg_rel *right,
+                       tg_rel **out, tg_error *err);
 
 #endif

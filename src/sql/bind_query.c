@@ -1,26 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queries: WITH, set operations, ORDER BY and LIMIT around a body; and the entry points of the binder. */
+/* Queries: WITH, set operations, ORDER BY and LIMIT around a body; and the entry points of the
+ * binder. */
 #include "sql/bind_int.h"
 
 #define AT(span, ...) return tg_bind_at((span), err, TG_ERR(err, __VA_ARGS__))
 
-/* ---- set operations ------------------------------------------------------------------------------------------------------------------ */
+/* ---- set operations -------------------------------------------------------------------------- */
 
-tg_code tg_bind_set_op(tg_binder *b, const tg_query_body *body, tg_rel *left, tg_rel *right, tg_rel **out, tg_error *err)
+tg_code tg_bind_set_op(tg_binder *b, const tg_query_body *body, tg_rel *left, tg_rel *right,
+                       tg_rel **out, tg_error *err)
 {
     static const char *const NAMES[] = {"UNION", "INTERSECT", "EXCEPT"};
     if (left->column_count != right->column_count) {
-        AT(body->span, NUM_COLUMNS_MISMATCH, "%s needs the same number of columns on both sides, not %zu and %zu", NAMES[body->op], left->column_count, right->column_count);
+        AT(body->span, NUM_COLUMNS_MISMATCH,
+           "%s needs the same number of columns on both sides, not %zu and %zu", NAMES[body->op],
+           left->column_count, right->column_count);
     }
     size_t count = left->column_count;
-    tg_bexpr **left_exprs = TG_NEW_ARRAY(b->arena, tg_bexpr *, count), **right_exprs = TG_NEW_ARRAY(b->arena, tg_bexpr *, count);
+    tg_bexpr **left_exprs = TG_NEW_ARRAY(b->arena, tg_bexpr *, count),
+             **right_exprs = TG_NEW_ARRAY(b->arena, tg_bexpr *, count);
     tg_column *columns = TG_NEW_ARRAY(b->arena, tg_column, count);
-    tg_column *left_columns = TG_NEW_ARRAY(b->arena, tg_column, count), *right_columns = TG_NEW_ARRAY(b->arena, tg_column, count);
+    tg_column *left_columns = TG_NEW_ARRAY(b->arena, tg_column, count),
+              *right_columns = TG_NEW_ARRAY(b->arena, tg_column, count);
     for (size_t i = 0; i < count; i++) {
-        tg_bexpr *pair[2] = {tg_bexpr_column(b->arena, &left->columns[i], body->span), tg_bexpr_column(b->arena, &right->columns[i], body->span)};
+        tg_bexpr *pair[2] = {tg_bexpr_column(b->arena, &left->columns[i], body->span),
+                             tg_bexpr_column(b->arena, &right->columns[i], body->span)};
         const tg_type *type;
         if (!tg_sql_common_type(b->arena, pair[0]->type, pair[1]->type)) {
-            AT(body->span, INCOMPATIBLE_COLUMN_TYPE, "%s cannot match column %zu: %.*s and %.*s", NAMES[body->op], i + 1, TG_SARG(tg_type_text(b->arena, pair[0]->type)), TG_SARG(tg_type_text(b->arena, pair[1]->type)));
+            AT(body->span, INCOMPATIBLE_COLUMN_TYPE, "%s cannot match column %zu: %.*s and %.*s",
+               NAMES[body->op], i + 1, TG_SARG(tg_type_text(b->arena, pair[0]->type)),
+               TG_SARG(tg_type_text(b->arena, pair[1]->type)));
         }
         TG_TRY(tg_sql_unify(&b->fn, pair, 2, body->span, NAMES[body->op], &type, err));
         left_exprs[i] = pair[0];
@@ -30,21 +39,29 @@ tg_code tg_bind_set_op(tg_binder *b, const tg_query_body *body, tg_rel *left, tg
         left_columns[i] = tg_bind_column(b, left->columns[i].name, type, nullable);
         right_columns[i] = tg_bind_column(b, left->columns[i].name, type, nullable);
         if ((body->op != TG_UNION || !body->all) && !tg_type_is_orderable(type)) {
-            AT(body->span, UNSUPPORTED_FEATURE, "%s cannot compare values of type %.*s", NAMES[body->op], TG_SARG(tg_type_text(b->arena, type)));
+            AT(body->span, UNSUPPORTED_FEATURE, "%s cannot compare values of type %.*s",
+               NAMES[body->op], TG_SARG(tg_type_text(b->arena, type)));
         }
     }
     tg_rel *rel = TG_NEW(b->arena, tg_rel);
-    *rel = (tg_rel){.kind = TG_R_SET_OP, .span = body->span, .columns = columns, .column_count = count, .op = body->op, .all = body->all};
+    *rel = (tg_rel){.kind = TG_R_SET_OP,
+                    .span = body->span,
+                    .columns = columns,
+                    .column_count = count,
+                    .op = body->op,
+                    .all = body->all};
     rel->input = tg_sql_rel_project(b->arena, left, left_exprs, left_columns, count);
     rel->right = tg_sql_rel_project(b->arena, right, right_exprs, right_columns, count);
     *out = rel;
     return TG_OK;
 }
 
-static tg_code bind_plain_body(tg_binder *b, const tg_query_body *body, const tg_query_env *env, tg_rel **out, tg_error *err);
+static tg_code bind_plain_body(tg_binder *b, const tg_query_body *body, const tg_query_env *env,
+                               tg_rel **out, tg_error *err);
 
 /* a UNION b UNION c ... is left-deep: bound in a loop. */
-static tg_code bind_set_chain(tg_binder *b, const tg_query_body *body, const tg_query_env *env, tg_rel **out, tg_error *err)
+static tg_code bind_set_chain(tg_binder *b, const tg_query_body *body, const tg_query_env *env,
+                              tg_rel **out, tg_error *err)
 {
     TG_VEC(const tg_query_body *) spine = {0};
     while (body->kind == TG_BODY_SET_OP) {
@@ -52,7 +69,8 @@ static tg_code bind_set_chain(tg_binder *b, const tg_query_body *body, const tg_
         body = body->left;
     }
     if (spine.count > TG_LIMIT_EXPRESSION_DEPTH) {
-        AT(body->span, TIDEGATE_LIMIT_EXCEEDED, "the query has more than %d set operations in a row", (int)TG_LIMIT_EXPRESSION_DEPTH);
+        AT(body->span, TIDEGATE_LIMIT_EXCEEDED,
+           "the query has more than %d set operations in a row", (int)TG_LIMIT_EXPRESSION_DEPTH);
     }
     tg_rel *left, *right;
     TG_TRY(bind_plain_body(b, body, env, &left, err));
@@ -64,7 +82,8 @@ static tg_code bind_set_chain(tg_binder *b, const tg_query_body *body, const tg_
     return TG_OK;
 }
 
-static tg_code bind_plain_body(tg_binder *b, const tg_query_body *body, const tg_query_env *env, tg_rel **out, tg_error *err)
+static tg_code bind_plain_body(tg_binder *b, const tg_query_body *body, const tg_query_env *env,
+                               tg_rel **out, tg_error *err)
 {
     tg_bind_body bound;
     bool ordered;
@@ -92,16 +111,18 @@ static tg_code bind_plain_body(tg_binder *b, const tg_query_body *body, const tg
     return code;
 }
 
-/* ---- order and limit -------------------------------------------------------------------------------------------------------------------- */
+/* ---- order and limit ------------------------------------------------------------------------- */
 
-static tg_code sort_output(tg_binder *b, const tg_query *query, const tg_query_env *env, tg_rel **rel, tg_error *err)
+static tg_code sort_output(tg_binder *b, const tg_query *query, const tg_query_env *env,
+                           tg_rel **rel, tg_error *err)
 {
     tg_scope *scope = tg_bind_scope_of(b, *rel, env->outer, NULL, 0);
     tg_expr_ctx ctx = {.b = b, .scope = scope, .env = env, .clause = "ORDER BY"};
     tg_bsort *sorts = TG_NEW_ARRAY(b->arena, tg_bsort, query->order_count);
     for (size_t i = 0; i < query->order_count; i++) {
         const tg_sort_item *item = &query->order_by[i];
-        bool ordinal = item->expr->kind == TG_EXPR_LITERAL && !item->expr->literal.is_null && item->expr->literal.type->kind == TG_TYPE_INT;
+        bool ordinal = item->expr->kind == TG_EXPR_LITERAL && !item->expr->literal.is_null &&
+                       item->expr->literal.type->kind == TG_TYPE_INT;
         if (!ordinal) {
             tg_bsort *one;
             TG_TRY(tg_bind_sort_items(&ctx, item, 1, &one, err));
@@ -110,17 +131,29 @@ static tg_code sort_output(tg_binder *b, const tg_query *query, const tg_query_e
         }
         int64_t position = item->expr->literal.as.i64;
         if (position < 1 || (size_t)position > (*rel)->column_count) {
-            AT(item->span, ORDER_BY_POS_OUT_OF_RANGE, "ORDER BY position %lld is not in the select list (1 to %zu)", (long long)position, (*rel)->column_count);
+            AT(item->span, ORDER_BY_POS_OUT_OF_RANGE,
+               "ORDER BY position %lld is not in the select list (1 to %zu)", (long long)position,
+               (*rel)->column_count);
         }
-        sorts[i] = (tg_bsort){.expr = tg_bexpr_column(b->arena, &(*rel)->columns[position - 1], item->span), .descending = item->descending, .nulls_first = tg_bind_nulls_first(item)};
+        sorts[i] = (tg_bsort){
+            .expr = tg_bexpr_column(b->arena, &(*rel)->columns[position - 1], item->span),
+            .descending = item->descending,
+            .nulls_first = tg_bind_nulls_first(item)};
     }
     tg_rel *sort = TG_NEW(b->arena, tg_rel);
-    *sort = (tg_rel){.kind = TG_R_SORT, .span = query->span, .columns = (*rel)->columns, .column_count = (*rel)->column_count, .input = *rel, .order_by = sorts, .order_count = query->order_count};
+    *sort = (tg_rel){.kind = TG_R_SORT,
+                     .span = query->span,
+                     .columns = (*rel)->columns,
+                     .column_count = (*rel)->column_count,
+                     .input = *rel,
+                     .order_by = sorts,
+                     .order_count = query->order_count};
     *rel = sort;
     return TG_OK;
 }
 
-static tg_code bind_count(tg_binder *b, const tg_expr *expr, const char *clause, tg_bexpr **out, tg_error *err)
+static tg_code bind_count(tg_binder *b, const tg_expr *expr, const char *clause, tg_bexpr **out,
+                          tg_error *err)
 {
     if (!expr) {
         *out = NULL;
@@ -129,11 +162,13 @@ static tg_code bind_count(tg_binder *b, const tg_expr *expr, const char *clause,
     tg_expr_ctx ctx = {.b = b, .clause = clause, .no_subqueries = true};
     TG_TRY(tg_bind_expr(&ctx, expr, out, err));
     *out = tg_sql_fold(*out, b->options->zone, b->arena);
-    if ((*out)->kind != TG_B_LITERAL || !tg_type_is_integer((*out)->type) || (*out)->literal.is_null) {
+    if ((*out)->kind != TG_B_LITERAL || !tg_type_is_integer((*out)->type) ||
+        (*out)->literal.is_null) {
         AT(expr->span, UNSUPPORTED_FEATURE, "%s takes a constant whole number", clause);
     }
     if ((*out)->literal.as.i64 < 0) {
-        AT(expr->span, INVALID_LIMIT_LIKE, "%s takes a number that is not negative, not %lld", clause, (long long)(*out)->literal.as.i64);
+        AT(expr->span, INVALID_LIMIT_LIKE, "%s takes a number that is not negative, not %lld",
+           clause, (long long)(*out)->literal.as.i64);
     }
     return TG_OK;
 }
@@ -144,7 +179,11 @@ static tg_code bind_limit(tg_binder *b, const tg_query *query, tg_rel **rel, tg_
         return TG_OK;
     }
     tg_rel *limit = TG_NEW(b->arena, tg_rel);
-    *limit = (tg_rel){.kind = TG_R_LIMIT, .span = query->span, .columns = (*rel)->columns, .column_count = (*rel)->column_count, .input = *rel};
+    *limit = (tg_rel){.kind = TG_R_LIMIT,
+                      .span = query->span,
+                      .columns = (*rel)->columns,
+                      .column_count = (*rel)->column_count,
+                      .input = *rel};
     TG_TRY(bind_count(b, query->limit, "LIMIT", &limit->limit, err));
     TG_TRY(bind_count(b, query->offset, "OFFSET", &limit->offset, err));
     *rel = limit;
@@ -162,15 +201,19 @@ static tg_query_env with_ctes(tg_binder *b, const tg_query *query, const tg_quer
     return inner;
 }
 
-static tg_code bind_body(tg_binder *b, const tg_query *query, const tg_query_env *env, bool keep_order, tg_rel **out, size_t *out_visible, bool *out_ordered, tg_error *err)
+static tg_code bind_body(tg_binder *b, const tg_query *query, const tg_query_env *env,
+                         bool keep_order, tg_rel **out, size_t *out_visible, bool *out_ordered,
+                         tg_error *err)
 {
     bool wants_order = query->order_count > 0 && !query->is_sort_by;
     bool keeps = wants_order && (keep_order || query->limit || query->offset);
     *out_ordered = false;
     if (query->body->kind == TG_BODY_SELECT) {
-        tg_bind_order order = {.items = query->order_by, .count = query->order_count, .keep = keeps};
+        tg_bind_order order = {
+            .items = query->order_by, .count = query->order_count, .keep = keeps};
         tg_bind_body body;
-        TG_TRY(tg_bind_select(b, query->body->select, env, wants_order ? &order : NULL, &body, err));
+        TG_TRY(
+            tg_bind_select(b, query->body->select, env, wants_order ? &order : NULL, &body, err));
         *out = body.rel;
         *out_visible = body.visible;
         *out_ordered = keeps;
@@ -190,10 +233,12 @@ static tg_code bind_body(tg_binder *b, const tg_query *query, const tg_query_env
     return TG_OK;
 }
 
-tg_code tg_bind_query(tg_binder *b, const tg_query *query, const tg_query_env *env, bool keep_order, tg_rel **out, bool *out_ordered, tg_error *err)
+tg_code tg_bind_query(tg_binder *b, const tg_query *query, const tg_query_env *env, bool keep_order,
+                      tg_rel **out, bool *out_ordered, tg_error *err)
 {
     if (query->recursive) {
-        AT(query->span, UNSUPPORTED_FEATURE, "recursive common table expressions are not available in this release");
+        AT(query->span, UNSUPPORTED_FEATURE,
+           "recursive common table expressions are not available in this release");
     }
     TG_TRY(tg_bind_enter(b, query->span, err));
     tg_query_env inner = with_ctes(b, query, env);
@@ -207,15 +252,18 @@ tg_code tg_bind_query(tg_binder *b, const tg_query *query, const tg_query_env *e
     return TG_OK;
 }
 
-/* ---- entry points --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
 static void init_binder(tg_binder *b, const tg_bind_options *options, tg_arena *arena)
 {
     *b = (tg_binder){.options = options, .arena = arena, .next_id = 1};
-    b->fn = (tg_fn_context){.arena = arena, .now_us = options->now_us, .zone = options->zone ? options->zone : tg_zone_utc()};
+    b->fn = (tg_fn_context){.arena = arena,
+                            .now_us = options->now_us,
+                            .zone = options->zone ? options->zone : tg_zone_utc()};
 }
 
-tg_code tg_sql_bind_query(const tg_query *query, const tg_bind_options *options, tg_arena *arena, tg_bound_query *out_query, tg_error *err)
+tg_code tg_sql_bind_query(const tg_query *query, const tg_bind_options *options, tg_arena *arena,
+                          tg_bound_query *out_query, tg_error *err)
 {
     tg_binder b;
     tg_query_env env = {0};
@@ -235,19 +283,30 @@ tg_code tg_sql_bind_query(const tg_query *query, const tg_bind_options *options,
     return TG_OK;
 }
 
-tg_code tg_sql_bind_predicate(const tg_expr *expr, tg_schema schema, const tg_str *aliases, size_t alias_count, const tg_bind_options *options, tg_arena *arena, tg_bexpr **out_expr, bool *out_has_time_function, bool *out_is_deterministic, tg_error *err)
+tg_code tg_sql_bind_predicate(const tg_expr *expr, tg_schema schema, const tg_str *aliases,
+                              size_t alias_count, const tg_bind_options *options, tg_arena *arena,
+                              tg_bexpr **out_expr, bool *out_has_time_function,
+                              bool *out_is_deterministic, tg_error *err)
 {
     tg_binder b;
     init_binder(&b, options, arena);
     tg_scope scope = {.count = schema.count};
-    /* Every alias may stand before every column: which relation a column came from does not matter for the output. */
+    /* Every alias may stand before every column: which relation a column came from does not matter
+     * for the output. */
     size_t copies = alias_count > 0 ? alias_count : 1;
     scope.columns = TG_NEW_ARRAY(arena, tg_scope_column, schema.count * copies);
     scope.count = 0;
     for (size_t a = 0; a < copies; a++) {
         for (size_t i = 0; i < schema.count; i++) {
-            tg_column column = {.id = (uint32_t)i + 1, .name = schema.fields[i].name, .type = schema.fields[i].type, .nullable = true};
-            scope.columns[scope.count++] = (tg_scope_column){.column = column, .qualifier = alias_count > 0 ? &aliases[a] : NULL, .qualifier_count = alias_count > 0, .in_star = a == 0};
+            tg_column column = {.id = (uint32_t)i + 1,
+                                .name = schema.fields[i].name,
+                                .type = schema.fields[i].type,
+                                .nullable = true};
+            scope.columns[scope.count++] =
+                (tg_scope_column){.column = column,
+                                  .qualifier = alias_count > 0 ? &aliases[a] : NULL,
+                                  .qualifier_count = alias_count > 0,
+                                  .in_star = a == 0};
         }
     }
     b.next_id = (uint32_t)schema.count + 1;
@@ -271,7 +330,8 @@ static void add_alias(tg_arena *arena, const tg_relation *relation, name_list *n
     }
 }
 
-void tg_sql_query_aliases(const tg_query *query, tg_arena *arena, tg_str **out_names, size_t *out_count)
+void tg_sql_query_aliases(const tg_query *query, tg_arena *arena, tg_str **out_names,
+                          size_t *out_count)
 {
     name_list names = {0};
     const tg_query_body *body = query->body;

@@ -5,7 +5,10 @@
 tg_code tg_bind_enter(tg_binder *b, tg_span span, tg_error *err)
 {
     if (b->depth >= TG_LIMIT_EXPRESSION_DEPTH) {
-        return tg_bind_at(span, err, TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED, "the query is nested deeper than %d levels", (int)TG_LIMIT_EXPRESSION_DEPTH));
+        return tg_bind_at(span, err,
+                          TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED,
+                                 "the query is nested deeper than %d levels",
+                                 (int)TG_LIMIT_EXPRESSION_DEPTH));
     }
     b->depth++;
     return TG_OK;
@@ -16,14 +19,18 @@ tg_column tg_bind_column(tg_binder *b, tg_str name, const tg_type *type, bool nu
     return (tg_column){.id = b->next_id++, .name = name, .type = type, .nullable = nullable};
 }
 
-tg_scope *tg_bind_scope_of(tg_binder *b, const tg_rel *rel, const tg_scope *parent, const tg_str *qualifier, size_t count)
+tg_scope *tg_bind_scope_of(tg_binder *b, const tg_rel *rel, const tg_scope *parent,
+                           const tg_str *qualifier, size_t count)
 {
     tg_scope *scope = TG_NEW(b->arena, tg_scope);
     scope->parent = parent;
     scope->count = rel->column_count;
     scope->columns = TG_NEW_ARRAY(b->arena, tg_scope_column, rel->column_count);
     for (size_t i = 0; i < rel->column_count; i++) {
-        scope->columns[i] = (tg_scope_column){.column = rel->columns[i], .qualifier = qualifier, .qualifier_count = count, .in_star = true};
+        scope->columns[i] = (tg_scope_column){.column = rel->columns[i],
+                                              .qualifier = qualifier,
+                                              .qualifier_count = count,
+                                              .in_star = true};
     }
     return scope;
 }
@@ -41,7 +48,8 @@ bool tg_bind_qualifier_matches(const tg_scope_column *column, const tg_ident *pa
     return true;
 }
 
-void tg_bind_scope_find(tg_binder *b, tg_scope *scope, const tg_ident *parts, size_t count, size_t *out_matches, size_t *out_first, size_t *out_used)
+void tg_bind_scope_find(tg_binder *b, tg_scope *scope, const tg_ident *parts, size_t count,
+                        size_t *out_matches, size_t *out_first, size_t *out_used)
 {
     (void)b;
     *out_matches = 0;
@@ -50,7 +58,8 @@ void tg_bind_scope_find(tg_binder *b, tg_scope *scope, const tg_ident *parts, si
         for (size_t i = 0; i < scope->count; i++) {
             const tg_scope_column *column = &scope->columns[i];
             bool reachable = qualifiers > 0 || column->in_star;
-            if (reachable && tg_str_ieq(column->column.name, parts[qualifiers].text) && tg_bind_qualifier_matches(column, parts, qualifiers)) {
+            if (reachable && tg_str_ieq(column->column.name, parts[qualifiers].text) &&
+                tg_bind_qualifier_matches(column, parts, qualifiers)) {
                 if ((*out_matches)++ == 0) {
                     *out_first = i;
                     *out_used = qualifiers + 1;
@@ -69,7 +78,8 @@ tg_str tg_bind_name_text(tg_arena *arena, const tg_name *name)
     return tg_buf_take(&text, arena);
 }
 
-tg_code tg_bind_unresolved(tg_binder *b, const tg_scope *scope, const tg_name *name, const tg_str *more, size_t more_count, tg_error *err)
+tg_code tg_bind_unresolved(tg_binder *b, const tg_scope *scope, const tg_name *name,
+                           const tg_str *more, size_t more_count, tg_error *err)
 {
     TG_VEC(tg_str) candidates = {0};
     for (size_t i = 0; scope && i < scope->count; i++) {
@@ -78,8 +88,10 @@ tg_code tg_bind_unresolved(tg_binder *b, const tg_scope *scope, const tg_name *n
     for (size_t i = 0; i < more_count; i++) {
         TG_VEC_PUSH(b->arena, &candidates, more[i]);
     }
-    tg_str near = tg_str_nearest(name->parts[name->count - 1].text, candidates.items, candidates.count);
-    TG_ERR(err, UNRESOLVED_COLUMN, "a column, variable or function parameter with name %.*s cannot be resolved",
+    tg_str near =
+        tg_str_nearest(name->parts[name->count - 1].text, candidates.items, candidates.count);
+    TG_ERR(err, UNRESOLVED_COLUMN,
+           "a column, variable or function parameter with name %.*s cannot be resolved",
            TG_SARG(tg_bind_name_text(b->arena, name)));
     if (near.len > 0) {
         (void)tg_error_hint(err, "Did you mean `%.*s`?", TG_SARG(near));
@@ -88,12 +100,14 @@ tg_code tg_bind_unresolved(tg_binder *b, const tg_scope *scope, const tg_name *n
         for (size_t i = 0; i < candidates.count && i < 5; i++) {
             tg_buf_addf(&list, "%s`%.*s`", i > 0 ? ", " : "", TG_SARG(candidates.items[i]));
         }
-        (void)tg_error_hint(err, "Columns here are %s%s.", tg_buf_cstr(&list), candidates.count > 5 ? ", ..." : "");
+        (void)tg_error_hint(err, "Columns here are %s%s.", tg_buf_cstr(&list),
+                            candidates.count > 5 ? ", ..." : "");
     }
     return tg_error_span(err, name->span.offset, name->span.len);
 }
 
-static tg_code field_of_struct(tg_binder *b, tg_bexpr *base, const tg_ident *field, tg_span span, tg_bexpr **out, tg_error *err)
+static tg_code field_of_struct(tg_binder *b, tg_bexpr *base, const tg_ident *field, tg_span span,
+                               tg_bexpr **out, tg_error *err)
 {
     const tg_type *type = base->type;
     size_t found = SIZE_MAX, matches = 0;
@@ -104,10 +118,14 @@ static tg_code field_of_struct(tg_binder *b, tg_bexpr *base, const tg_ident *fie
         }
     }
     if (matches == 0) {
-        return tg_bind_at(span, err, TG_ERR(err, FIELD_NOT_FOUND, "no struct field has the name `%.*s`", TG_SARG(field->text)));
+        return tg_bind_at(span, err,
+                          TG_ERR(err, FIELD_NOT_FOUND, "no struct field has the name `%.*s`",
+                                 TG_SARG(field->text)));
     }
     if (matches > 1) {
-        return tg_bind_at(span, err, TG_ERR(err, AMBIGUOUS_REFERENCE_TO_FIELDS, "several fields have the name `%.*s`", TG_SARG(field->text)));
+        return tg_bind_at(span, err,
+                          TG_ERR(err, AMBIGUOUS_REFERENCE_TO_FIELDS,
+                                 "several fields have the name `%.*s`", TG_SARG(field->text)));
     }
     tg_bexpr *expr = TG_NEW(b->arena, tg_bexpr);
     expr->kind = TG_B_FIELD;
@@ -122,15 +140,20 @@ static tg_code field_of_struct(tg_binder *b, tg_bexpr *base, const tg_ident *fie
     return TG_OK;
 }
 
-tg_code tg_bind_field(tg_binder *b, tg_bexpr *base, const tg_ident *field, tg_span span, tg_bexpr **out, tg_error *err)
+tg_code tg_bind_field(tg_binder *b, tg_bexpr *base, const tg_ident *field, tg_span span,
+                      tg_bexpr **out, tg_error *err)
 {
     if (base->type->kind == TG_TYPE_STRUCT) {
         return field_of_struct(b, base, field, span, out, err);
     }
     if (base->type->kind == TG_TYPE_MAP) {
-        tg_bexpr *args[2] = {base, tg_bexpr_literal(b->arena, tg_value_bytes(tg_type_of(TG_TYPE_STRING), field->text), span)};
+        tg_bexpr *args[2] = {
+            base, tg_bexpr_literal(b->arena,
+                                   tg_value_bytes(tg_type_of(TG_TYPE_STRING), field->text), span)};
         return tg_bind_apply(b, "element", args, 2, span, out, err);
     }
-    return tg_bind_at(span, err, TG_ERR(err, INVALID_EXTRACT_BASE_FIELD_TYPE, "`%.*s` cannot be taken from a value of type %.*s",
-                                        TG_SARG(field->text), TG_SARG(tg_type_text(b->arena, base->type))));
+    return tg_bind_at(span, err,
+                      TG_ERR(err, INVALID_EXTRACT_BASE_FIELD_TYPE,
+                             "`%.*s` cannot be taken from a value of type %.*s",
+                             TG_SARG(field->text), TG_SARG(tg_type_text(b->arena, base->type))));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SELECT: items, GROUP BY, HAVING, QUALIFY, ORDER BY. All expressions are bound over FROM's columns first; then what GROUP BY
- * computes is replaced by its columns, and the relations are stacked: aggregate, having, windows, qualify, projection, distinct, sort.
+ * SELECT: items, GROUP BY, HAVING, QUALIFY, ORDER BY. All expressions are bound over FROM's columns
+ * first; then what GROUP BY computes is replaced by its columns, and the relations are stacked:
+ * aggregate, having, windows, qualify, projection, distinct, sort.
  */
 #include "sql/bind_int.h"
 
@@ -17,7 +18,7 @@ typedef struct select_run {
     size_t order_count;
 } select_run;
 
-/* ---- items ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- items ----------------------------------------------------------------------------------- */
 
 static tg_code bind_item(select_run *run, const tg_select_item *item, tg_error *err)
 {
@@ -30,13 +31,16 @@ static tg_code bind_item(select_run *run, const tg_select_item *item, tg_error *
         tg_bind_expansions columns = {0};
         TG_TRY(tg_bind_star(&ctx, item->expr, &columns, err));
         for (size_t i = 0; i < columns.count; i++) {
-            tg_bind_item bound = {.expr = columns.items[i].expr, .name = columns.items[i].name, .span = item->expr->span};
+            tg_bind_item bound = {.expr = columns.items[i].expr,
+                                  .name = columns.items[i].name,
+                                  .span = item->expr->span};
             TG_VEC_PUSH(run->b->arena, &run->sel.items, bound);
         }
         return TG_OK;
     }
     if (item->alias_count > 0) {
-        AT(item->expr->span, UNSUPPORTED_FEATURE, "several aliases for one expression are not available");
+        AT(item->expr->span, UNSUPPORTED_FEATURE,
+           "several aliases for one expression are not available");
     }
     tg_bind_item bound = {.span = item->expr->span, .has_alias = item->alias.text.len > 0};
     bound.name = bound.has_alias ? item->alias.text : tg_bind_shown_name(run->b->arena, item->expr);
@@ -45,7 +49,7 @@ static tg_code bind_item(select_run *run, const tg_select_item *item, tg_error *
     return TG_OK;
 }
 
-/* ---- GROUP BY ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- GROUP BY -------------------------------------------------------------------------------- */
 
 typedef struct id_search {
     const tg_idset *set;
@@ -55,7 +59,8 @@ typedef struct id_search {
 static void search_id(void *self, const tg_bexpr *expr)
 {
     id_search *search = self;
-    search->found = search->found || (expr->kind == TG_B_COLUMN && tg_idset_has(search->set, expr->column_id));
+    search->found =
+        search->found || (expr->kind == TG_B_COLUMN && tg_idset_has(search->set, expr->column_id));
 }
 
 static bool uses_any(const tg_bexpr *expr, const tg_idset *set)
@@ -72,14 +77,16 @@ static void add_group(select_run *run, tg_bexpr *expr, tg_str name)
             return;
         }
     }
-    tg_bind_slot slot = {.expr = expr, .column = tg_bind_column(run->b, name, expr->type, expr->nullable)};
+    tg_bind_slot slot = {.expr = expr,
+                         .column = tg_bind_column(run->b, name, expr->type, expr->nullable)};
     TG_VEC_PUSH(run->b->arena, &run->sel.groups, slot);
 }
 
 static tg_code check_group_type(select_run *run, const tg_bexpr *expr, tg_span span, tg_error *err)
 {
     if (!tg_type_is_orderable(expr->type)) {
-        AT(span, UNSUPPORTED_FEATURE, "a value of type %.*s cannot be grouped", TG_SARG(tg_type_text(run->b->arena, expr->type)));
+        AT(span, UNSUPPORTED_FEATURE, "a value of type %.*s cannot be grouped",
+           TG_SARG(tg_type_text(run->b->arena, expr->type)));
     }
     return TG_OK;
 }
@@ -87,7 +94,8 @@ static tg_code check_group_type(select_run *run, const tg_bexpr *expr, tg_span s
 /* GROUP BY 2: an integer literal that is no part of an expression. */
 static bool is_ordinal(const tg_expr *expr, int64_t *out)
 {
-    bool is = expr->kind == TG_EXPR_LITERAL && !expr->literal.is_null && expr->literal.type->kind == TG_TYPE_INT;
+    bool is = expr->kind == TG_EXPR_LITERAL && !expr->literal.is_null &&
+              expr->literal.type->kind == TG_TYPE_INT;
     *out = is ? expr->literal.as.i64 : 0;
     return is;
 }
@@ -98,11 +106,14 @@ static tg_code bind_group(select_run *run, const tg_expr *expr, tg_error *err)
     tg_bexpr *bound;
     if (is_ordinal(expr, &position)) {
         if (position < 1 || (size_t)position > run->sel.items.count) {
-            AT(expr->span, GROUP_BY_POS_OUT_OF_RANGE, "GROUP BY position %lld is not in the select list (1 to %zu)", (long long)position, run->sel.items.count);
+            AT(expr->span, GROUP_BY_POS_OUT_OF_RANGE,
+               "GROUP BY position %lld is not in the select list (1 to %zu)", (long long)position,
+               run->sel.items.count);
         }
         bound = run->sel.items.items[position - 1].expr;
         if (uses_any(bound, &run->sel.aggregate_ids) || uses_any(bound, &run->sel.window_ids)) {
-            AT(expr->span, GROUP_BY_POS_AGGREGATE, "GROUP BY position %lld holds an aggregate", (long long)position);
+            AT(expr->span, GROUP_BY_POS_AGGREGATE, "GROUP BY position %lld holds an aggregate",
+               (long long)position);
         }
     } else {
         tg_expr_ctx ctx = run->ctx;
@@ -143,10 +154,11 @@ static tg_code bind_groups(select_run *run, const tg_select *select, tg_error *e
     case TG_GROUP_MIXED:
         break;
     }
-    AT(select->span, UNSUPPORTED_FEATURE, "ROLLUP, CUBE and GROUPING SETS are not available in this release");
+    AT(select->span, UNSUPPORTED_FEATURE,
+       "ROLLUP, CUBE and GROUPING SETS are not available in this release");
 }
 
-/* ---- replacing what the aggregation computes --------------------------------------------------------------------------------------------- */
+/* ---- replacing what the aggregation computes ------------------------------------------------- */
 
 static tg_bexpr *replace_group(void *self, tg_bexpr *expr)
 {
@@ -156,7 +168,8 @@ static tg_bexpr *replace_group(void *self, tg_bexpr *expr)
     }
     for (size_t i = 0; i < run->sel.groups.count; i++) {
         const tg_bind_slot *slot = &run->sel.groups.items[i];
-        bool same_column = expr->kind == TG_B_COLUMN && slot->expr->kind == TG_B_COLUMN && expr->column_id == slot->expr->column_id;
+        bool same_column = expr->kind == TG_B_COLUMN && slot->expr->kind == TG_B_COLUMN &&
+                           expr->column_id == slot->expr->column_id;
         if (same_column || (expr->kind != TG_B_COLUMN && tg_sql_bexpr_equal(slot->expr, expr))) {
             tg_bexpr *column = tg_bexpr_column(run->b->arena, &slot->column, expr->span);
             column->is_outer = same_column && expr->is_outer;
@@ -169,7 +182,8 @@ static tg_bexpr *replace_group(void *self, tg_bexpr *expr)
 static void map_windows(select_run *run, tg_bexpr_mapper fn)
 {
     for (size_t i = 0; i < run->sel.windows.count; i++) {
-        run->sel.windows.items[i].expr = tg_sql_bexpr_map(run->b->arena, run->sel.windows.items[i].expr, fn, run);
+        run->sel.windows.items[i].expr =
+            tg_sql_bexpr_map(run->b->arena, run->sel.windows.items[i].expr, fn, run);
     }
 }
 
@@ -187,7 +201,8 @@ typedef struct leftover_search {
 static void search_leftover(void *self, const tg_bexpr *expr)
 {
     leftover_search *search = self;
-    if (!search->found && expr->kind == TG_B_COLUMN && tg_sql_rel_column(search->from, expr->column_id)) {
+    if (!search->found && expr->kind == TG_B_COLUMN &&
+        tg_sql_rel_column(search->from, expr->column_id)) {
         search->found = expr;
     }
 }
@@ -203,11 +218,16 @@ static tg_code check_leftover(select_run *run, const tg_bexpr *expr, tg_error *e
     }
     const tg_column *column = tg_sql_rel_column(run->sel.rel, search.found->column_id);
     if (run->sel.groups.count == 0 && run->sel.ast->group_kind == TG_GROUP_NONE) {
-        TG_ERR(err, MISSING_GROUP_BY, "the query has no GROUP BY, but column `%.*s` stands beside an aggregate function", TG_SARG(column->name));
+        TG_ERR(err, MISSING_GROUP_BY,
+               "the query has no GROUP BY, but column `%.*s` stands beside an aggregate function",
+               TG_SARG(column->name));
     } else {
-        TG_ERR(err, MISSING_AGGREGATION, "column `%.*s` is neither grouped nor inside an aggregate function", TG_SARG(column->name));
+        TG_ERR(err, MISSING_AGGREGATION,
+               "column `%.*s` is neither grouped nor inside an aggregate function",
+               TG_SARG(column->name));
     }
-    (void)tg_error_hint(err, "Add it to GROUP BY, or wrap it in first() or any_value() when any value will do.");
+    (void)tg_error_hint(
+        err, "Add it to GROUP BY, or wrap it in first() or any_value() when any value will do.");
     return tg_error_span(err, search.found->span.offset, search.found->span.len);
 }
 
@@ -233,7 +253,7 @@ static tg_code replace_all(select_run *run, tg_error *err)
     return TG_OK;
 }
 
-/* ---- HAVING, QUALIFY, ORDER BY -------------------------------------------------------------------------------------------------------------- */
+/* ---- HAVING, QUALIFY, ORDER BY --------------------------------------------------------------- */
 
 static tg_code bind_later_conditions(select_run *run, const tg_select *select, tg_error *err)
 {
@@ -266,9 +286,13 @@ static tg_code bind_order(select_run *run, const tg_bind_order *order, tg_error 
         int64_t position;
         if (is_ordinal(item->expr, &position)) {
             if (position < 1 || (size_t)position > run->sel.items.count) {
-                AT(item->span, ORDER_BY_POS_OUT_OF_RANGE, "ORDER BY position %lld is not in the select list (1 to %zu)", (long long)position, run->sel.items.count);
+                AT(item->span, ORDER_BY_POS_OUT_OF_RANGE,
+                   "ORDER BY position %lld is not in the select list (1 to %zu)",
+                   (long long)position, run->sel.items.count);
             }
-            run->order[i] = (tg_bsort){.expr = run->sel.items.items[position - 1].expr, .descending = item->descending, .nulls_first = tg_bind_nulls_first(item)};
+            run->order[i] = (tg_bsort){.expr = run->sel.items.items[position - 1].expr,
+                                       .descending = item->descending,
+                                       .nulls_first = tg_bind_nulls_first(item)};
             continue;
         }
         tg_bsort *one;
@@ -278,7 +302,7 @@ static tg_code bind_order(select_run *run, const tg_bind_order *order, tg_error 
     return TG_OK;
 }
 
-/* ---- stacking ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- stacking -------------------------------------------------------------------------------- */
 
 static void stack_aggregate(select_run *run)
 {
@@ -286,12 +310,20 @@ static void stack_aggregate(select_run *run)
     tg_bexpr **exprs = TG_NEW_ARRAY(run->b->arena, tg_bexpr *, count);
     tg_column *columns = TG_NEW_ARRAY(run->b->arena, tg_column, count);
     for (size_t i = 0; i < count; i++) {
-        const tg_bind_slot *slot = i < groups ? &run->sel.groups.items[i] : &run->sel.aggregates.items[i - groups];
+        const tg_bind_slot *slot =
+            i < groups ? &run->sel.groups.items[i] : &run->sel.aggregates.items[i - groups];
         exprs[i] = slot->expr;
         columns[i] = slot->column;
     }
     tg_rel *rel = TG_NEW(run->b->arena, tg_rel);
-    *rel = (tg_rel){.kind = TG_R_AGGREGATE, .span = run->sel.ast->span, .columns = columns, .column_count = count, .input = run->sel.rel, .exprs = exprs, .expr_count = count, .group_count = groups};
+    *rel = (tg_rel){.kind = TG_R_AGGREGATE,
+                    .span = run->sel.ast->span,
+                    .columns = columns,
+                    .column_count = count,
+                    .input = run->sel.rel,
+                    .exprs = exprs,
+                    .expr_count = count,
+                    .group_count = groups};
     rel->is_global = groups == 0;
     run->sel.rel = rel;
 }
@@ -308,7 +340,13 @@ static void stack_windows(select_run *run)
         exprs[i] = run->sel.windows.items[i].expr;
     }
     tg_rel *rel = TG_NEW(run->b->arena, tg_rel);
-    *rel = (tg_rel){.kind = TG_R_WINDOW, .span = run->sel.ast->span, .columns = columns, .column_count = input->column_count + count, .input = run->sel.rel, .exprs = exprs, .expr_count = count};
+    *rel = (tg_rel){.kind = TG_R_WINDOW,
+                    .span = run->sel.ast->span,
+                    .columns = columns,
+                    .column_count = input->column_count + count,
+                    .input = run->sel.rel,
+                    .exprs = exprs,
+                    .expr_count = count};
     run->sel.rel = rel;
 }
 
@@ -324,7 +362,8 @@ static ptrdiff_t output_of(const select_run *run, const tg_bexpr *expr)
 }
 
 /* Projection to the items, and behind them what only the order needs. */
-static tg_code stack_project(select_run *run, const tg_select *select, tg_bind_body *out, tg_error *err)
+static tg_code stack_project(select_run *run, const tg_select *select, tg_bind_body *out,
+                             tg_error *err)
 {
     size_t visible = run->sel.items.count;
     tg_bexpr **exprs = TG_NEW_ARRAY(run->b->arena, tg_bexpr *, visible + run->order_count);
@@ -338,12 +377,14 @@ static tg_code stack_project(select_run *run, const tg_select *select, tg_bind_b
     for (size_t i = 0; i < run->order_count; i++) {
         ptrdiff_t at = output_of(run, run->order[i].expr);
         if (at < 0 && select->distinct) {
-            AT(select->span, DISTINCT_ORDER_BY, "ORDER BY of SELECT DISTINCT can only use output columns");
+            AT(select->span, DISTINCT_ORDER_BY,
+               "ORDER BY of SELECT DISTINCT can only use output columns");
         }
         if (at < 0) {
             at = (ptrdiff_t)count++;
             exprs[at] = run->order[i].expr;
-            columns[at] = tg_bind_column(run->b, TG_S("order"), exprs[at]->type, exprs[at]->nullable);
+            columns[at] =
+                tg_bind_column(run->b, TG_S("order"), exprs[at]->type, exprs[at]->nullable);
         }
         run->order[i].expr = tg_bexpr_column(run->b->arena, &columns[at], run->order[i].expr->span);
     }
@@ -353,19 +394,30 @@ static tg_code stack_project(select_run *run, const tg_select *select, tg_bind_b
             TG_TRY(check_group_type(run, exprs[i], run->sel.items.items[i].span, err));
         }
         tg_rel *distinct = TG_NEW(run->b->arena, tg_rel);
-        *distinct = (tg_rel){.kind = TG_R_DISTINCT, .span = select->span, .columns = rel->columns, .column_count = rel->column_count, .input = rel};
+        *distinct = (tg_rel){.kind = TG_R_DISTINCT,
+                             .span = select->span,
+                             .columns = rel->columns,
+                             .column_count = rel->column_count,
+                             .input = rel};
         rel = distinct;
     }
     if (run->order_count > 0) {
         tg_rel *sort = TG_NEW(run->b->arena, tg_rel);
-        *sort = (tg_rel){.kind = TG_R_SORT, .span = select->span, .columns = rel->columns, .column_count = rel->column_count, .input = rel, .order_by = run->order, .order_count = run->order_count};
+        *sort = (tg_rel){.kind = TG_R_SORT,
+                         .span = select->span,
+                         .columns = rel->columns,
+                         .column_count = rel->column_count,
+                         .input = rel,
+                         .order_by = run->order,
+                         .order_count = run->order_count};
         rel = sort;
     }
     *out = (tg_bind_body){.rel = rel, .visible = visible, .ordered = run->order_count > 0};
     return TG_OK;
 }
 
-tg_code tg_bind_select(tg_binder *b, const tg_select *select, const tg_query_env *env, const tg_bind_order *order, tg_bind_body *out, tg_error *err)
+tg_code tg_bind_select(tg_binder *b, const tg_select *select, const tg_query_env *env,
+                       const tg_bind_order *order, tg_bind_body *out, tg_error *err)
 {
     select_run run = {.b = b};
     run.sel.ast = select;
@@ -378,7 +430,8 @@ tg_code tg_bind_select(tg_binder *b, const tg_select *select, const tg_query_env
         run.sel.scope = tg_bind_scope_of(b, run.sel.rel, env->outer, NULL, 0);
     }
     for (size_t i = 0; i < select->lateral_view_count; i++) {
-        TG_TRY(tg_bind_lateral_view(b, &select->lateral_views[i], env, &run.sel.rel, &run.sel.scope, err));
+        TG_TRY(tg_bind_lateral_view(b, &select->lateral_views[i], env, &run.sel.rel, &run.sel.scope,
+                                    err));
     }
     run.ctx = (tg_expr_ctx){.b = b, .scope = run.sel.scope, .env = env, .sel = &run.sel};
     if (select->where) {
@@ -396,7 +449,8 @@ tg_code tg_bind_select(tg_binder *b, const tg_select *select, const tg_query_env
     if (order) {
         TG_TRY(bind_order(&run, order, err));
     }
-    run.is_grouped = select->group_kind != TG_GROUP_NONE || run.sel.aggregates.count > 0 || select->having;
+    run.is_grouped =
+        select->group_kind != TG_GROUP_NONE || run.sel.aggregates.count > 0 || select->having;
     if (run.is_grouped) {
         TG_TRY(replace_all(&run, err));
         stack_aggregate(&run);

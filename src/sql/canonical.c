@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Canonical text of bound trees: columns renumbered in order of first appearance, literals with their types, tables by full name.
- * Aliases, formatting and the ids that binding happened to give do not show; everything that bears on the answer does.
+ * Canonical text of bound trees: columns renumbered in order of first appearance, literals with
+ * their types, tables by full name. Aliases, formatting and the ids that binding happened to give
+ * do not show; everything that bears on the answer does.
  */
 #include "sql/sql.h"
 #include "sql/functions.h"
@@ -127,7 +128,9 @@ static void put_expr(canonical *c, const tg_bexpr *expr)
     case TG_B_EXISTS:
     case TG_B_IN_QUERY:
         put(c, expr->negated ? "not " : "");
-        put(c, expr->kind == TG_B_SUBQUERY ? "scalar" : expr->kind == TG_B_EXISTS ? "exists" : "in");
+        put(c, expr->kind == TG_B_SUBQUERY ? "scalar"
+               : expr->kind == TG_B_EXISTS ? "exists"
+                                           : "in");
         put(c, "([");
         put_exprs(c, expr->args, expr->arg_count);
         put(c, "] ");
@@ -173,7 +176,9 @@ static void put_scan(canonical *c, const tg_rel *rel)
 
 static void put_rel(canonical *c, const tg_rel *rel)
 {
-    static const char *const KINDS[] = {"scan", "values", "one row", "project", "filter", "join", "aggregate", "window", "sort", "limit", "distinct", "set", "generate"};
+    static const char *const KINDS[] = {"scan",     "values",    "one row", "project", "filter",
+                                        "join",     "aggregate", "window",  "sort",    "limit",
+                                        "distinct", "set",       "generate"};
     if (rel->kind == TG_R_SCAN) {
         put_scan(c, rel);
         return;
@@ -188,7 +193,8 @@ static void put_rel(canonical *c, const tg_rel *rel)
         put(c, " }\n");
     }
     put(c, KINDS[rel->kind]);
-    tg_buf_addf(c->out, " %d %d %d %d %d [", (int)rel->join, (int)rel->op, (int)rel->all, (int)rel->outer, (int)rel->group_count);
+    tg_buf_addf(c->out, " %d %d %d %d %d [", (int)rel->join, (int)rel->op, (int)rel->all,
+                (int)rel->outer, (int)rel->group_count);
     put_exprs(c, rel->exprs, rel->expr_count);
     put(c, "]");
     for (size_t i = 0; i < rel->row_count; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Constant folding in C, only where the answer is certain: casts of literals between atomic types, dates and timestamps plus days,
- * months and intervals, comparisons, AND, OR, NOT, IS NULL. Everything else stays for the engine.
+ * Constant folding in C, only where the answer is certain: casts of literals between atomic types,
+ * dates and timestamps plus days, months and intervals, comparisons, AND, OR, NOT, IS NULL.
+ * Everything else stays for the engine.
  */
 #include "sql/functions.h"
 #include "sql/sql.h"
@@ -30,7 +31,7 @@ static tg_bexpr *boolean(folder *f, bool value, const tg_bexpr *like)
     return tg_bexpr_literal(f->arena, tg_value_bool(value), like->span);
 }
 
-/* ---- casts ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- casts ----------------------------------------------------------------------------------- */
 
 static tg_bexpr *fold_cast(folder *f, tg_bexpr *expr)
 {
@@ -50,17 +51,23 @@ static tg_bexpr *fold_cast(folder *f, tg_bexpr *expr)
     }
     if (from == TG_TYPE_TIMESTAMP_NTZ && to == TG_TYPE_DATE) {
         int64_t us = arg->literal.as.i64;
-        return literal(f, tg_value_int(expr->type, us / TG_US_PER_DAY - (us % TG_US_PER_DAY < 0)), expr);
+        return literal(f, tg_value_int(expr->type, us / TG_US_PER_DAY - (us % TG_US_PER_DAY < 0)),
+                       expr);
     }
-    bool from_text = from == TG_TYPE_STRING && (to == TG_TYPE_DATE || to == TG_TYPE_TIMESTAMP || to == TG_TYPE_TIMESTAMP_NTZ || tg_type_is_integer(expr->type) || to == TG_TYPE_DECIMAL);
-    bool widening = from != TG_TYPE_STRING && to != TG_TYPE_STRING && to != TG_TYPE_BOOLEAN && from != TG_TYPE_BOOLEAN;
-    if ((from_text || widening) && tg_value_cast(arg->literal, expr->type, f->zone, f->arena, &value)) {
+    bool from_text =
+        from == TG_TYPE_STRING &&
+        (to == TG_TYPE_DATE || to == TG_TYPE_TIMESTAMP || to == TG_TYPE_TIMESTAMP_NTZ ||
+         tg_type_is_integer(expr->type) || to == TG_TYPE_DECIMAL);
+    bool widening = from != TG_TYPE_STRING && to != TG_TYPE_STRING && to != TG_TYPE_BOOLEAN &&
+                    from != TG_TYPE_BOOLEAN;
+    if ((from_text || widening) &&
+        tg_value_cast(arg->literal, expr->type, f->zone, f->arena, &value)) {
         return literal(f, value, expr);
     }
     return expr;
 }
 
-/* ---- dates ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- dates ----------------------------------------------------------------------------------- */
 
 static bool add_months(int64_t days, int64_t months, int64_t *out)
 {
@@ -88,7 +95,8 @@ static bool in_date_range(int64_t days)
     return days >= -719162 && days <= 2932896; /* 0001-01-01 to 9999-12-31 */
 }
 
-/* date +/- days, month intervals, whole-day intervals; timestamp +/- day-time intervals in a zone without surprises. */
+/* date +/- days, month intervals, whole-day intervals; timestamp +/- day-time intervals in a zone
+ * without surprises. */
 static bool add_to_date(int64_t days, const tg_value *amount, int sign, int64_t *out)
 {
     if (amount->type->kind == TG_TYPE_INTERVAL_YM) {
@@ -133,17 +141,19 @@ static tg_bexpr *fold_add(folder *f, tg_bexpr *expr, int sign)
     bool done = false;
     if (a->type->kind == TG_TYPE_DATE && expr->type->kind == TG_TYPE_DATE) {
         done = add_to_date(a->as.i64, b, sign, &result);
-    } else if ((a->type->kind == TG_TYPE_TIMESTAMP || a->type->kind == TG_TYPE_TIMESTAMP_NTZ) && expr->type->kind == a->type->kind) {
+    } else if ((a->type->kind == TG_TYPE_TIMESTAMP || a->type->kind == TG_TYPE_TIMESTAMP_NTZ) &&
+               expr->type->kind == a->type->kind) {
         done = add_to_timestamp(a->as.i64, b, sign, &result);
     }
     return done ? literal(f, tg_value_int(expr->type, result), expr) : expr;
 }
 
-/* ---- logic ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- logic ----------------------------------------------------------------------------------- */
 
 static bool is_bool(const tg_bexpr *expr, bool value)
 {
-    return is_literal(expr) && !expr->literal.is_null && expr->type->kind == TG_TYPE_BOOLEAN && expr->literal.as.boolean == value;
+    return is_literal(expr) && !expr->literal.is_null && expr->type->kind == TG_TYPE_BOOLEAN &&
+           expr->literal.as.boolean == value;
 }
 
 /* Dropping a term that may raise would hide an error, so only literals decide. */
@@ -163,7 +173,8 @@ static tg_bexpr *fold_and_or(folder *f, tg_bexpr *expr, bool is_and)
         return b;
     }
     if (is_literal(a) && is_literal(b)) {
-        return literal(f, tg_value_null(expr->type), expr); /* NULL with NULL or with the neutral value */
+        return literal(f, tg_value_null(expr->type),
+                       expr); /* NULL with NULL or with the neutral value */
     }
     return expr;
 }
@@ -176,15 +187,16 @@ static tg_bexpr *fold_comparison(folder *f, tg_bexpr *expr)
         return expr;
     }
     if (a->is_null || b->is_null) {
-        return strcmp(name, "<=>") == 0 ? boolean(f, a->is_null && b->is_null, expr) : literal(f, tg_value_null(expr->type), expr);
+        return strcmp(name, "<=>") == 0 ? boolean(f, a->is_null && b->is_null, expr)
+                                        : literal(f, tg_value_null(expr->type), expr);
     }
     int order = tg_value_cmp(*a, *b);
     bool result = name[0] == '=' || strcmp(name, "<=>") == 0 ? order == 0
-                  : strcmp(name, "<>") == 0                   ? order != 0
-                  : strcmp(name, "<") == 0                    ? order < 0
-                  : strcmp(name, "<=") == 0                   ? order <= 0
-                  : strcmp(name, ">") == 0                    ? order > 0
-                                                              : order >= 0;
+                  : strcmp(name, "<>") == 0                  ? order != 0
+                  : strcmp(name, "<") == 0                   ? order < 0
+                  : strcmp(name, "<=") == 0                  ? order <= 0
+                  : strcmp(name, ">") == 0                   ? order > 0
+                                                             : order >= 0;
     return boolean(f, result, expr);
 }
 
@@ -212,7 +224,8 @@ static tg_bexpr *fold_call(folder *f, tg_bexpr *expr)
     }
     if (strcmp(name, "not") == 0) {
         const tg_value *value = &expr->args[0]->literal;
-        return value->is_null ? literal(f, tg_value_null(expr->type), expr) : boolean(f, !value->as.boolean, expr);
+        return value->is_null ? literal(f, tg_value_null(expr->type), expr)
+                              : boolean(f, !value->as.boolean, expr);
     }
     if (strcmp(name, "isnull") == 0 || strcmp(name, "isnotnull") == 0) {
         return boolean(f, expr->args[0]->literal.is_null == (strcmp(name, "isnull") == 0), expr);
@@ -220,29 +233,36 @@ static tg_bexpr *fold_call(folder *f, tg_bexpr *expr)
     if (expr->arg_count == 2 && is_comparison(name)) {
         return fold_comparison(f, expr);
     }
-    if (strcmp(name, "negative") == 0 && !expr->args[0]->literal.is_null && (tg_type_is_integer(expr->type) || expr->type->kind == TG_TYPE_INTERVAL_DT || expr->type->kind == TG_TYPE_INTERVAL_YM) && expr->args[0]->literal.as.i64 > INT32_MIN && expr->args[0]->literal.as.i64 < INT32_MAX && tg_type_equal(expr->type, expr->args[0]->type)) {
+    if (strcmp(name, "negative") == 0 && !expr->args[0]->literal.is_null &&
+        (tg_type_is_integer(expr->type) || expr->type->kind == TG_TYPE_INTERVAL_DT ||
+         expr->type->kind == TG_TYPE_INTERVAL_YM) &&
+        expr->args[0]->literal.as.i64 > INT32_MIN && expr->args[0]->literal.as.i64 < INT32_MAX &&
+        tg_type_equal(expr->type, expr->args[0]->type)) {
         return literal(f, tg_value_int(expr->type, -expr->args[0]->literal.as.i64), expr);
     }
     if (expr->arg_count != 2 || expr->args[0]->literal.is_null || expr->args[1]->literal.is_null) {
         return expr;
     }
-    bool adds = strcmp(name, "+") == 0 || strcmp(name, "date_add") == 0 || strcmp(name, "dateadd") == 0;
+    bool adds =
+        strcmp(name, "+") == 0 || strcmp(name, "date_add") == 0 || strcmp(name, "dateadd") == 0;
     bool subtracts = strcmp(name, "-") == 0 || strcmp(name, "date_sub") == 0;
     if (adds || subtracts) {
         return fold_add(f, expr, adds ? 1 : -1);
     }
     int64_t days;
-    if (strcmp(name, "add_months") == 0 && expr->args[0]->type->kind == TG_TYPE_DATE && add_months(expr->args[0]->literal.as.i64, expr->args[1]->literal.as.i64, &days)) {
+    if (strcmp(name, "add_months") == 0 && expr->args[0]->type->kind == TG_TYPE_DATE &&
+        add_months(expr->args[0]->literal.as.i64, expr->args[1]->literal.as.i64, &days)) {
         return literal(f, tg_value_int(expr->type, days), expr);
     }
     return expr;
 }
 
-/* ---- the tree ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- the tree -------------------------------------------------------------------------------- */
 
 static tg_bexpr *fold(folder *f, tg_bexpr *expr, int depth)
 {
-    if ((expr->kind != TG_B_CALL && expr->kind != TG_B_CAST && expr->kind != TG_B_FIELD) || depth > TG_LIMIT_EXPRESSION_DEPTH * 2) {
+    if ((expr->kind != TG_B_CALL && expr->kind != TG_B_CAST && expr->kind != TG_B_FIELD) ||
+        depth > TG_LIMIT_EXPRESSION_DEPTH * 2) {
         return expr;
     }
     tg_bexpr **args = TG_NEW_ARRAY(f->arena, tg_bexpr *, expr->arg_count);

@@ -10,7 +10,8 @@ typedef struct keyword_entry {
 
 static const keyword_entry keywords[TG_KW_COUNT_] = {
     {{"", 0}, false, false, false},
-#define TG_KEYWORD(word, reserved, strict, quote) {{#word, sizeof(#word) - 1}, reserved, strict, quote},
+#define TG_KEYWORD(word, reserved, strict, quote) \
+    {{#word, sizeof(#word) - 1}, reserved, strict, quote},
 #include "sql/keywords.def"
 #undef TG_KEYWORD
 };

@@ -2,8 +2,9 @@
 /*
  * The lexer: bytes -> tokens, by Spark's rules (facts: SqlBaseLexer.g4 of Apache Spark 4).
  *
- * The longest match wins, so 1_000 and 1abc are words, 1L and 1e3 numbers. A decimal point makes a number only when no
- * letter, digit or underscore follows the number: 1.5x is 1 . 5x. Comments nest, `--` runs to the end of the line.
+ * The longest match wins, so 1_000 and 1abc are words, 1L and 1e3 numbers. A decimal point makes a
+ * number only when no letter, digit or underscore follows the number: 1.5x is 1 . 5x. Comments
+ * nest, `--` runs to the end of the line.
  * `>>` is one token; the type parser takes it apart.
  */
 #include "sql/token.h"
@@ -53,17 +54,19 @@ static void push_problem(lexer *lex, tg_lexer_problem problem, size_t len)
 
 /* ---- blanks and comments ---- */
 
-/* Bytes of the white space at pos beyond ASCII (Spark's WS: U+00A0 U+1680 U+2000..200A U+2028 U+202F U+205F U+3000 and a BOM); 0: none. */
+/* Bytes of the white space at pos beyond ASCII (Spark's WS: U+00A0 U+1680 U+2000..200A U+2028
+ * U+202F U+205F U+3000 and a BOM); 0: none. */
 static size_t wide_blank_len(const lexer *lex)
 {
     int a = peek(lex, 0), b = peek(lex, 1), c = peek(lex, 2);
     if (a == 0xC2 && b == 0xA0) {
         return 2;
     }
-    bool is_blank = (a == 0xE1 && b == 0x9A && c == 0x80) ||
-                    (a == 0xE2 && b == 0x80 && ((c >= 0x80 && c <= 0x8A) || c == 0xA8 || c == 0xAF)) ||
-                    (a == 0xE2 && b == 0x81 && c == 0x9F) || (a == 0xE3 && b == 0x80 && c == 0x80) ||
-                    (a == 0xEF && b == 0xBB && c == 0xBF && lex->pos == 0);
+    bool is_blank =
+        (a == 0xE1 && b == 0x9A && c == 0x80) ||
+        (a == 0xE2 && b == 0x80 && ((c >= 0x80 && c <= 0x8A) || c == 0xA8 || c == 0xAF)) ||
+        (a == 0xE2 && b == 0x81 && c == 0x9F) || (a == 0xE3 && b == 0x80 && c == 0x80) ||
+        (a == 0xEF && b == 0xBB && c == 0xBF && lex->pos == 0);
     return is_blank ? 3 : 0;
 }
 
@@ -129,7 +132,8 @@ static bool lex_blank(lexer *lex)
 
 /* ---- quoted things ---- */
 
-/* 'text' or "text" whose quote stands at pos + from; raw: without escapes and without doubled quotes. */
+/* 'text' or "text" whose quote stands at pos + from; raw: without escapes and without doubled
+ * quotes. */
 static void lex_string(lexer *lex, size_t from, bool is_raw)
 {
     int quote = peek(lex, from);
@@ -194,7 +198,8 @@ static size_t exponent_len(const lexer *lex, size_t from)
 }
 
 /* The suffix at pos + from gives the kind; plain is the kind without one. */
-static tg_token_kind number_suffix(const lexer *lex, size_t from, tg_token_kind plain, size_t *out_len)
+static tg_token_kind number_suffix(const lexer *lex, size_t from, tg_token_kind plain,
+                                   size_t *out_len)
 {
     int c = peek_upper(lex, from);
     *out_len = 1;
@@ -230,8 +235,8 @@ static bool lex_number(lexer *lex)
     if (peek(lex, whole) == '.' && (whole > 0 || is_digit(peek(lex, 1)))) {
         size_t len = whole + 1 + digits_len(lex, whole + 1);
         size_t exponent = exponent_len(lex, len), suffix = 0;
-        tg_token_kind kind =
-            number_suffix(lex, len + exponent, exponent > 0 ? TG_TOK_EXPONENT : TG_TOK_DECIMAL, &suffix);
+        tg_token_kind kind = number_suffix(
+            lex, len + exponent, exponent > 0 ? TG_TOK_EXPONENT : TG_TOK_DECIMAL, &suffix);
         len += exponent + suffix;
         if (!is_word_char(peek(lex, len))) {
             push(lex, kind, len);
@@ -242,7 +247,8 @@ static bool lex_number(lexer *lex)
         return false;
     }
     size_t exponent = exponent_len(lex, whole), suffix = 0;
-    tg_token_kind kind = number_suffix(lex, whole + exponent, exponent > 0 ? TG_TOK_EXPONENT : TG_TOK_INTEGER, &suffix);
+    tg_token_kind kind = number_suffix(lex, whole + exponent,
+                                       exponent > 0 ? TG_TOK_EXPONENT : TG_TOK_INTEGER, &suffix);
     size_t len = whole + exponent + suffix;
     size_t word = 0;
     while (is_word_char(peek(lex, word))) {
@@ -289,16 +295,43 @@ typedef struct sign {
 
 /* Longer ones first where one begins another. */
 static const sign signs[] = {
-    {">>>", 3, TG_TOK_SHIFT_RIGHT_UNSIGNED}, {"<=>", 3, TG_TOK_NULL_SAFE_EQ},
-    {"::", 2, TG_TOK_DOUBLE_COLON}, {"->", 2, TG_TOK_ARROW}, {"=>", 2, TG_TOK_FAT_ARROW}, {"==", 2, TG_TOK_EQ},
-    {"<>", 2, TG_TOK_NE}, {"!=", 2, TG_TOK_NE}, {"<=", 2, TG_TOK_LE}, {"!>", 2, TG_TOK_LE}, {">=", 2, TG_TOK_GE},
-    {"!<", 2, TG_TOK_GE}, {"<<", 2, TG_TOK_SHIFT_LEFT}, {">>", 2, TG_TOK_SHIFT_RIGHT}, {"||", 2, TG_TOK_CONCAT},
+    {">>>", 3, TG_TOK_SHIFT_RIGHT_UNSIGNED},
+    {"<=>", 3, TG_TOK_NULL_SAFE_EQ},
+    {"::", 2, TG_TOK_DOUBLE_COLON},
+    {"->", 2, TG_TOK_ARROW},
+    {"=>", 2, TG_TOK_FAT_ARROW},
+    {"==", 2, TG_TOK_EQ},
+    {"<>", 2, TG_TOK_NE},
+    {"!=", 2, TG_TOK_NE},
+    {"<=", 2, TG_TOK_LE},
+    {"!>", 2, TG_TOK_LE},
+    {">=", 2, TG_TOK_GE},
+    {"!<", 2, TG_TOK_GE},
+    {"<<", 2, TG_TOK_SHIFT_LEFT},
+    {">>", 2, TG_TOK_SHIFT_RIGHT},
+    {"||", 2, TG_TOK_CONCAT},
     {"|>", 2, TG_TOK_PIPE_ARROW},
-    {";", 1, TG_TOK_SEMICOLON}, {"(", 1, TG_TOK_LEFT_PAREN}, {")", 1, TG_TOK_RIGHT_PAREN},
-    {"[", 1, TG_TOK_LEFT_BRACKET}, {"]", 1, TG_TOK_RIGHT_BRACKET}, {",", 1, TG_TOK_COMMA}, {".", 1, TG_TOK_DOT},
-    {":", 1, TG_TOK_COLON}, {"?", 1, TG_TOK_QUESTION}, {"!", 1, TG_TOK_BANG}, {"=", 1, TG_TOK_EQ}, {"<", 1, TG_TOK_LT},
-    {">", 1, TG_TOK_GT}, {"+", 1, TG_TOK_PLUS}, {"-", 1, TG_TOK_MINUS}, {"*", 1, TG_TOK_STAR}, {"/", 1, TG_TOK_SLASH},
-    {"%", 1, TG_TOK_PERCENT}, {"~", 1, TG_TOK_TILDE}, {"&", 1, TG_TOK_AMPERSAND}, {"|", 1, TG_TOK_PIPE},
+    {";", 1, TG_TOK_SEMICOLON},
+    {"(", 1, TG_TOK_LEFT_PAREN},
+    {")", 1, TG_TOK_RIGHT_PAREN},
+    {"[", 1, TG_TOK_LEFT_BRACKET},
+    {"]", 1, TG_TOK_RIGHT_BRACKET},
+    {",", 1, TG_TOK_COMMA},
+    {".", 1, TG_TOK_DOT},
+    {":", 1, TG_TOK_COLON},
+    {"?", 1, TG_TOK_QUESTION},
+    {"!", 1, TG_TOK_BANG},
+    {"=", 1, TG_TOK_EQ},
+    {"<", 1, TG_TOK_LT},
+    {">", 1, TG_TOK_GT},
+    {"+", 1, TG_TOK_PLUS},
+    {"-", 1, TG_TOK_MINUS},
+    {"*", 1, TG_TOK_STAR},
+    {"/", 1, TG_TOK_SLASH},
+    {"%", 1, TG_TOK_PERCENT},
+    {"~", 1, TG_TOK_TILDE},
+    {"&", 1, TG_TOK_AMPERSAND},
+    {"|", 1, TG_TOK_PIPE},
     {"^", 1, TG_TOK_HAT},
 };
 
@@ -337,7 +370,8 @@ static void lex_token(lexer *lex)
 tg_code tg_lexer_run(tg_str text, tg_arena *arena, tg_tokens *out_tokens, tg_error *err)
 {
     if (text.len > TG_LIMIT_STATEMENT_BYTES) {
-        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "SQL text of %zu bytes is longer than the limit of %d bytes", text.len,
+        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED,
+                "SQL text of %zu bytes is longer than the limit of %d bytes", text.len,
                 (int)TG_LIMIT_STATEMENT_BYTES);
     }
     size_t valid = tg_utf8_valid_len(text);
@@ -369,7 +403,8 @@ tg_code tg_lexer_fail(tg_str text, tg_token token, tg_error *err)
     case TG_LEX_CHARACTER:
         (void)TG_ERR(err, PARSE_SYNTAX_ERROR, "syntax error at or near '%.*s'", TG_SARG(shown));
         if (shown.ptr[0] == '$') {
-            (void)tg_error_hint(err, "Values of a pipeline's configuration are written ${key}; parameters are written :name.");
+            (void)tg_error_hint(err, "Values of a pipeline's configuration are written ${key}; "
+                                     "parameters are written :name.");
         }
         break;
     case TG_LEX_NUL:
@@ -392,12 +427,15 @@ tg_code tg_lexer_fail(tg_str text, tg_token token, tg_error *err)
         span_len = 2;
         break;
     case TG_LEX_LONG_NAME:
-        (void)TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED, "name of %u bytes is longer than the limit of %d bytes", token.len,
+        (void)TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED,
+                     "name of %u bytes is longer than the limit of %d bytes", token.len,
                      (int)TG_LIMIT_IDENTIFIER_BYTES);
         break;
     case TG_LEX_LETTER:
         (void)TG_ERR(err, INVALID_IDENTIFIER, "name '%.*s' needs backticks", TG_SARG(shown));
-        (void)tg_error_hint(err, "Names without backticks are made of the letters a to z, digits and underscores. Write `%.*s`.",
+        (void)tg_error_hint(err,
+                            "Names without backticks are made of the letters a to z, digits and "
+                            "underscores. Write `%.*s`.",
                             TG_SARG(shown));
         break;
     }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parser's core: moving over tokens, judging words by what follows, and telling what is wrong. */
+/* The parser's core: moving over tokens, judging words by what follows, and telling what is wrong.
+ */
 #include "sql/parser_int.h"
 
 tg_code tg_parser_init(tg_parser *parser, tg_str text, tg_arena *arena, tg_error *err)
 {
     tg_tokens tokens;
     TG_TRY(tg_lexer_run(text, arena, &tokens, err));
-    *parser = (tg_parser){.text = text, .arena = arena, .tokens = tokens.items, .count = tokens.count, .err = err};
+    *parser = (tg_parser){
+        .text = text, .arena = arena, .tokens = tokens.items, .count = tokens.count, .err = err};
     return TG_OK;
 }
 
-/* ---- moving ------------------------------------------------------------------------------------------------------ */
+/* ---- moving ---------------------------------------------------------------------------------- */
 
 const tg_token *tg_parse_peek(const tg_parser *parser, size_t ahead)
 {
@@ -86,7 +88,8 @@ bool tg_parse_accept_token(tg_parser *parser, tg_token_kind kind)
 
 tg_code tg_parse_expect(tg_parser *parser, tg_keyword keyword)
 {
-    return tg_parse_accept(parser, keyword) ? TG_OK : tg_parse_fail(parser, tg_keyword_text(keyword));
+    return tg_parse_accept(parser, keyword) ? TG_OK
+                                            : tg_parse_fail(parser, tg_keyword_text(keyword));
 }
 
 tg_code tg_parse_expect_token(tg_parser *parser, tg_token_kind kind, const char *what)
@@ -117,10 +120,11 @@ tg_span tg_parse_span_from(const tg_parser *parser, size_t offset)
 
 tg_str tg_parse_text(const tg_parser *parser, tg_span span)
 {
-    return tg_str_copy(parser->arena, tg_str_sub(parser->text, span.offset, (size_t)span.offset + span.len));
+    return tg_str_copy(parser->arena,
+                       tg_str_sub(parser->text, span.offset, (size_t)span.offset + span.len));
 }
 
-/* ---- judging ----------------------------------------------------------------------------------------------------- */
+/* ---- judging --------------------------------------------------------------------------------- */
 
 size_t tg_parse_after_paren(const tg_parser *parser, size_t open)
 {
@@ -189,16 +193,19 @@ static bool goes_on_with_query(const tg_parser *parser, size_t index)
 bool tg_parse_paren_is_query(const tg_parser *parser, size_t ahead)
 {
     size_t levels = 0;
-    while (levels <= TG_LIMIT_EXPRESSION_DEPTH && tg_parse_kind(parser, ahead + levels) == TG_TOK_LEFT_PAREN) {
+    while (levels <= TG_LIMIT_EXPRESSION_DEPTH &&
+           tg_parse_kind(parser, ahead + levels) == TG_TOK_LEFT_PAREN) {
         levels++;
     }
     if (levels == 0 || !tg_parse_is_query_start(parser, ahead + levels)) {
         return false;
     }
-    /* The innermost level is a query; each level around it is one too unless something else stands beside the inner one. */
+    /* The innermost level is a query; each level around it is one too unless something else stands
+     * beside the inner one. */
     for (size_t level = levels - 1; level > 0; level--) {
         size_t after = tg_parse_after_paren(parser, parser->pos + ahead + level);
-        if (parser->tokens[after].kind != TG_TOK_RIGHT_PAREN && !goes_on_with_query(parser, after)) {
+        if (parser->tokens[after].kind != TG_TOK_RIGHT_PAREN &&
+            !goes_on_with_query(parser, after)) {
             return false;
         }
     }
@@ -228,7 +235,8 @@ static bool follows_operand(const tg_parser *parser, size_t ahead)
     case TG_TOK_CONCAT:
         return true;
     case TG_TOK_WORD:
-        return tg_parse_word(parser, ahead) == TG_KW_FROM || tg_parse_word(parser, ahead) == TG_KW_AS;
+        return tg_parse_word(parser, ahead) == TG_KW_FROM ||
+               tg_parse_word(parser, ahead) == TG_KW_AS;
     default:
         return false;
     }
@@ -263,7 +271,8 @@ bool tg_parse_word_is_clause(const tg_parser *parser, size_t ahead)
     case TG_KW_JOIN:
     case TG_KW_INTO:
     case TG_KW_SET:
-        return !follows_operand(parser, ahead + 1) && tg_parse_kind(parser, ahead + 1) != TG_TOK_LEFT_PAREN;
+        return !follows_operand(parser, ahead + 1) &&
+               tg_parse_kind(parser, ahead + 1) != TG_TOK_LEFT_PAREN;
     case TG_KW_ORDER:
     case TG_KW_GROUP:
     case TG_KW_SORT:
@@ -279,19 +288,22 @@ bool tg_parse_word_is_clause(const tg_parser *parser, size_t ahead)
     case TG_KW_INTERSECT:
     case TG_KW_MINUS:
         return next == TG_KW_ALL || next == TG_KW_DISTINCT || next == TG_KW_BY ||
-               tg_parse_is_query_start(parser, ahead + 1) || tg_parse_paren_is_query(parser, ahead + 1);
+               tg_parse_is_query_start(parser, ahead + 1) ||
+               tg_parse_paren_is_query(parser, ahead + 1);
     default:
         return false;
     }
 }
 
-/* ---- failing ----------------------------------------------------------------------------------------------------- */
+/* ---- failing --------------------------------------------------------------------------------- */
 
-/* "did you mean": a word near one that would fit here, or the word before when it was taken as an alias. */
+/* "did you mean": a word near one that would fit here, or the word before when it was taken as an
+ * alias. */
 static void hint_nearest_word(tg_parser *parser)
 {
     const tg_token *token = tg_parse_peek(parser, 0);
-    if (token->kind == TG_TOK_WORD && parser->wanted_pos == parser->pos && parser->wanted_count > 0) {
+    if (token->kind == TG_TOK_WORD && parser->wanted_pos == parser->pos &&
+        parser->wanted_count > 0) {
         tg_str candidates[TG_PARSE_WANTED_MAX];
         for (size_t i = 0; i < parser->wanted_count; i++) {
             candidates[i] = tg_str_from(tg_keyword_text(parser->wanted[i]));
@@ -307,15 +319,19 @@ static void hint_nearest_word(tg_parser *parser)
         return;
     }
     static const tg_str clauses[] = {
-        {"FROM", 4}, {"WHERE", 5}, {"GROUP", 5}, {"HAVING", 6}, {"ORDER", 5}, {"LIMIT", 5}, {"UNION", 5}, {"JOIN", 4},
-        {"LEFT", 4}, {"RIGHT", 5}, {"INNER", 5}, {"CROSS", 5}, {"QUALIFY", 7}, {"WINDOW", 6}, {"EXCEPT", 6}, {"INTERSECT", 9},
-        {"LATERAL", 7}, {"SET", 3}, {"VALUES", 6}, {"SELECT", 6},
+        {"FROM", 4},      {"WHERE", 5},   {"GROUP", 5},   {"HAVING", 6}, {"ORDER", 5},
+        {"LIMIT", 5},     {"UNION", 5},   {"JOIN", 4},    {"LEFT", 4},   {"RIGHT", 5},
+        {"INNER", 5},     {"CROSS", 5},   {"QUALIFY", 7}, {"WINDOW", 6}, {"EXCEPT", 6},
+        {"INTERSECT", 9}, {"LATERAL", 7}, {"SET", 3},     {"VALUES", 6}, {"SELECT", 6},
     };
     const tg_token *alias = &parser->tokens[parser->pos - 1];
     tg_str word = tg_str_sub(parser->text, alias->offset, (size_t)alias->offset + alias->len);
-    tg_str near = alias->kind == TG_TOK_WORD ? tg_str_nearest(word, clauses, sizeof(clauses) / sizeof(clauses[0])) : TG_S("");
+    tg_str near = alias->kind == TG_TOK_WORD
+                      ? tg_str_nearest(word, clauses, sizeof(clauses) / sizeof(clauses[0]))
+                      : TG_S("");
     if (near.len > 0) {
-        (void)tg_error_hint(parser->err, "'%.*s' was taken as an alias. Did you mean %.*s?", TG_SARG(word), TG_SARG(near));
+        (void)tg_error_hint(parser->err, "'%.*s' was taken as an alias. Did you mean %.*s?",
+                            TG_SARG(word), TG_SARG(near));
     }
 }
 
@@ -341,7 +357,8 @@ tg_code tg_parse_fail(tg_parser *parser, const char *expected)
     if (is_long) {
         shown.len = tg_utf8_valid_len(tg_str_sub(shown, 0, SHOWN_TOKEN_BYTES));
     }
-    (void)TG_ERR(parser->err, PARSE_SYNTAX_ERROR, "syntax error at or near '%.*s%s'", TG_SARG(shown), is_long ? "..." : "");
+    (void)TG_ERR(parser->err, PARSE_SYNTAX_ERROR, "syntax error at or near '%.*s%s'",
+                 TG_SARG(shown), is_long ? "..." : "");
     if (expected) {
         (void)tg_error_detail(parser->err, "Expected %s.", expected);
     }
@@ -363,7 +380,8 @@ tg_code tg_parse_unsupported(tg_parser *parser, size_t offset, const char *what)
 tg_code tg_parse_enter(tg_parser *parser)
 {
     if (parser->depth >= TG_LIMIT_EXPRESSION_DEPTH) {
-        (void)TG_ERR(parser->err, TIDEGATE_LIMIT_EXCEEDED, "SQL is nested deeper than the limit of %d levels",
+        (void)TG_ERR(parser->err, TIDEGATE_LIMIT_EXCEEDED,
+                     "SQL is nested deeper than the limit of %d levels",
                      (int)TG_LIMIT_EXPRESSION_DEPTH);
         return tg_error_span(parser->err, tg_parse_offset(parser), 1);
     }

@@ -13,7 +13,7 @@ static tg_expr *text_literal(tg_parser *parser, tg_str text, size_t offset)
     return tg_parse_new_literal(parser, tg_value_bytes(tg_type_of(TG_TYPE_STRING), text), offset);
 }
 
-/* ---- special syntax ---------------------------------------------------------------------------------------------------------- */
+/* ---- special syntax -------------------------------------------------------------------------- */
 
 /* EXTRACT(field FROM source): behind the parenthesis. */
 static tg_code parse_extract(tg_parser *parser, call_args *args)
@@ -22,7 +22,8 @@ static tg_code parse_extract(tg_parser *parser, call_args *args)
     tg_ident field;
     tg_expr *source;
     TG_TRY(tg_parse_ident(parser, "a field such as YEAR", &field));
-    TG_VEC_PUSH(parser->arena, &args->exprs, text_literal(parser, tg_str_upper(parser->arena, field.text), offset));
+    TG_VEC_PUSH(parser->arena, &args->exprs,
+                text_literal(parser, tg_str_upper(parser->arena, field.text), offset));
     TG_TRY(tg_parse_expect(parser, TG_KW_FROM));
     TG_TRY(tg_parse_value_expr(parser, &source));
     TG_VEC_PUSH(parser->arena, &args->exprs, source);
@@ -39,7 +40,8 @@ static tg_code parse_unit(tg_parser *parser, call_args *args)
     return tg_parse_expr_list(parser, &args->exprs);
 }
 
-/* TRIM([BOTH|LEADING|TRAILING] [chars] FROM s): behind the parenthesis; false when it is an ordinary call. */
+/* TRIM([BOTH|LEADING|TRAILING] [chars] FROM s): behind the parenthesis; false when it is an
+ * ordinary call. */
 static bool is_trim(const tg_parser *parser, size_t open)
 {
     size_t after = tg_parse_after_paren(parser, open), depth = 0;
@@ -47,7 +49,8 @@ static bool is_trim(const tg_parser *parser, size_t open)
         tg_token_kind kind = (tg_token_kind)parser->tokens[i].kind;
         depth += kind == TG_TOK_LEFT_PAREN;
         depth -= kind == TG_TOK_RIGHT_PAREN;
-        if (depth == 1 && kind == TG_TOK_WORD && parser->tokens[i].keyword == TG_KW_FROM && i > open + 1) {
+        if (depth == 1 && kind == TG_TOK_WORD && parser->tokens[i].keyword == TG_KW_FROM &&
+            i > open + 1) {
             return true;
         }
     }
@@ -68,7 +71,10 @@ static tg_code parse_trim(tg_parser *parser, tg_str *out_function, call_args *ar
     TG_TRY(tg_parse_expect(parser, TG_KW_FROM));
     TG_TRY(tg_parse_value_expr(parser, &source));
     /* btrim(s, chars), but ltrim(chars, s) and rtrim(chars, s): Spark's own order of arguments. */
-    *out_function = leading ? TG_S("ltrim") : trailing ? TG_S("rtrim") : chars ? TG_S("btrim") : TG_S("trim");
+    *out_function = leading    ? TG_S("ltrim")
+                    : trailing ? TG_S("rtrim")
+                    : chars    ? TG_S("btrim")
+                               : TG_S("trim");
     bool chars_first = chars && (leading || trailing);
     if (chars_first) {
         TG_VEC_PUSH(parser->arena, &args->exprs, chars);
@@ -80,8 +86,10 @@ static tg_code parse_trim(tg_parser *parser, tg_str *out_function, call_args *ar
     return TG_OK;
 }
 
-/* SUBSTRING(s FROM a [FOR b]), OVERLAY(s PLACING r FROM a [FOR b]), POSITION(a IN s): behind the first argument. */
-static tg_code parse_more_by_words(tg_parser *parser, tg_keyword function, call_args *args, bool *out_done)
+/* SUBSTRING(s FROM a [FOR b]), OVERLAY(s PLACING r FROM a [FOR b]), POSITION(a IN s): behind the
+ * first argument. */
+static tg_code parse_more_by_words(tg_parser *parser, tg_keyword function, call_args *args,
+                                   bool *out_done)
 {
     static const tg_keyword NONE[] = {TG_KW_NONE};
     static const tg_keyword SUBSTRING[] = {TG_KW_FROM, TG_KW_FOR, TG_KW_NONE};
@@ -103,7 +111,7 @@ static tg_code parse_more_by_words(tg_parser *parser, tg_keyword function, call_
     return TG_OK;
 }
 
-/* ---- ordinary arguments --------------------------------------------------------------------------------------------------------- */
+/* ---- ordinary arguments ---------------------------------------------------------------------- */
 
 static tg_code parse_argument(tg_parser *parser, call_args *args)
 {
@@ -169,7 +177,9 @@ static bool takes_unit(const tg_parser *parser, tg_keyword function)
         return true;
     default: {
         const tg_token *token = tg_parse_peek(parser, 0);
-        return tg_str_ieq(tg_str_sub(parser->text, token->offset, (size_t)token->offset + token->len), TG_S("DAYOFYEAR"));
+        return tg_str_ieq(
+            tg_str_sub(parser->text, token->offset, (size_t)token->offset + token->len),
+            TG_S("DAYOFYEAR"));
     }
     }
 }
@@ -178,11 +188,13 @@ static bool takes_unit(const tg_parser *parser, tg_keyword function)
 static tg_code parse_arguments(tg_parser *parser, tg_call *call, call_args *args)
 {
     const tg_ident *last = &call->name.parts[call->name.count - 1];
-    tg_keyword function = call->name.count == 1 && !last->quoted ? tg_keyword_find(last->text) : TG_KW_NONE;
+    tg_keyword function =
+        call->name.count == 1 && !last->quoted ? tg_keyword_find(last->text) : TG_KW_NONE;
     if (tg_parse_kind(parser, 0) == TG_TOK_RIGHT_PAREN) {
         return TG_OK;
     }
-    if (function == TG_KW_EXTRACT && tg_parse_at_name(parser, 0) && tg_parse_word(parser, 1) == TG_KW_FROM) {
+    if (function == TG_KW_EXTRACT && tg_parse_at_name(parser, 0) &&
+        tg_parse_word(parser, 1) == TG_KW_FROM) {
         return parse_extract(parser, args);
     }
     if (takes_unit(parser, function)) {
@@ -194,15 +206,19 @@ static tg_code parse_arguments(tg_parser *parser, tg_call *call, call_args *args
         call->name.parts = name;
         return TG_OK;
     }
-    if (tg_parse_kind(parser, 0) == TG_TOK_STAR && tg_parse_kind(parser, 1) == TG_TOK_RIGHT_PAREN && tg_str_ieq(last->text, TG_S("count"))) {
+    if (tg_parse_kind(parser, 0) == TG_TOK_STAR && tg_parse_kind(parser, 1) == TG_TOK_RIGHT_PAREN &&
+        tg_str_ieq(last->text, TG_S("count"))) {
         tg_parse_advance(parser);
         call->star = true;
         return TG_OK;
     }
-    call->distinct = tg_parse_word(parser, 0) == TG_KW_DISTINCT && tg_parse_kind(parser, 1) != TG_TOK_COMMA && tg_parse_kind(parser, 1) != TG_TOK_RIGHT_PAREN;
+    call->distinct = tg_parse_word(parser, 0) == TG_KW_DISTINCT &&
+                     tg_parse_kind(parser, 1) != TG_TOK_COMMA &&
+                     tg_parse_kind(parser, 1) != TG_TOK_RIGHT_PAREN;
     if (call->distinct) {
         tg_parse_advance(parser);
-    } else if (tg_parse_word(parser, 0) == TG_KW_ALL && tg_parse_kind(parser, 1) != TG_TOK_COMMA && tg_parse_kind(parser, 1) != TG_TOK_RIGHT_PAREN) {
+    } else if (tg_parse_word(parser, 0) == TG_KW_ALL && tg_parse_kind(parser, 1) != TG_TOK_COMMA &&
+               tg_parse_kind(parser, 1) != TG_TOK_RIGHT_PAREN) {
         tg_parse_advance(parser);
     }
     TG_TRY(parse_argument(parser, args));
@@ -215,7 +231,7 @@ static tg_code parse_arguments(tg_parser *parser, tg_call *call, call_args *args
     return TG_OK;
 }
 
-/* ---- windows ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- windows --------------------------------------------------------------------------------- */
 
 static tg_code parse_frame_bound(tg_parser *parser, tg_frame_bound *out_bound)
 {
@@ -267,11 +283,16 @@ tg_code tg_parse_window_spec(tg_parser *parser, tg_window_spec **out_spec)
         return TG_OK;
     }
     TG_TRY(tg_parse_expect_token(parser, TG_TOK_LEFT_PAREN, "the name of a window or '('"));
-    bool partition = tg_parse_word(parser, 1) == TG_KW_BY && (tg_parse_word(parser, 0) == TG_KW_PARTITION || tg_parse_word(parser, 0) == TG_KW_DISTRIBUTE);
-    bool is_clause = partition || tg_parse_word_is_clause(parser, 0) || tg_parse_word(parser, 0) == TG_KW_ROWS || tg_parse_word(parser, 0) == TG_KW_RANGE;
+    bool partition =
+        tg_parse_word(parser, 1) == TG_KW_BY && (tg_parse_word(parser, 0) == TG_KW_PARTITION ||
+                                                 tg_parse_word(parser, 0) == TG_KW_DISTRIBUTE);
+    bool is_clause = partition || tg_parse_word_is_clause(parser, 0) ||
+                     tg_parse_word(parser, 0) == TG_KW_ROWS ||
+                     tg_parse_word(parser, 0) == TG_KW_RANGE;
     if (tg_parse_at_name(parser, 0) && !is_clause) {
         spec->base = tg_parse_take_ident(parser);
-        partition = tg_parse_word(parser, 0) == TG_KW_PARTITION && tg_parse_word(parser, 1) == TG_KW_BY;
+        partition =
+            tg_parse_word(parser, 0) == TG_KW_PARTITION && tg_parse_word(parser, 1) == TG_KW_BY;
     }
     if (partition) {
         tg_parse_advance(parser);
@@ -281,7 +302,8 @@ tg_code tg_parse_window_spec(tg_parser *parser, tg_window_spec **out_spec)
         spec->partition_by = keys.items;
         spec->partition_count = keys.count;
     }
-    if (tg_parse_accept2(parser, TG_KW_ORDER, TG_KW_BY) || tg_parse_accept2(parser, TG_KW_SORT, TG_KW_BY)) {
+    if (tg_parse_accept2(parser, TG_KW_ORDER, TG_KW_BY) ||
+        tg_parse_accept2(parser, TG_KW_SORT, TG_KW_BY)) {
         TG_TRY(tg_parse_sort_items(parser, &spec->order_by, &spec->order_count));
     }
     TG_TRY(parse_frame(parser, spec));
@@ -290,7 +312,7 @@ tg_code tg_parse_window_spec(tg_parser *parser, tg_window_spec **out_spec)
     return TG_OK;
 }
 
-/* ---- the call ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 static tg_code parse_call_end(tg_parser *parser, tg_call *call)
 {
@@ -309,7 +331,8 @@ static tg_code parse_call_end(tg_parser *parser, tg_call *call)
         TG_TRY(tg_parse_expect_token(parser, TG_TOK_RIGHT_PAREN, "')'"));
     }
     (void)parse_nulls_treatment(parser, call);
-    if (tg_parse_word(parser, 0) == TG_KW_OVER && (tg_parse_kind(parser, 1) == TG_TOK_LEFT_PAREN || tg_parse_at_name(parser, 1))) {
+    if (tg_parse_word(parser, 0) == TG_KW_OVER &&
+        (tg_parse_kind(parser, 1) == TG_TOK_LEFT_PAREN || tg_parse_at_name(parser, 1))) {
         tg_parse_advance(parser);
         TG_TRY(tg_parse_window_spec(parser, &call->over));
     }

@@ -38,7 +38,8 @@ static clause clause_here(tg_parser *parser, const char **out_name)
         {TG_KW_DEFAULT, TG_KW_COLLATION, CLAUSE_COLLATION, "DEFAULT COLLATION"},
     };
     for (size_t i = 0; i < sizeof(CLAUSES) / sizeof(*CLAUSES); i++) {
-        if (tg_parse_at(parser, CLAUSES[i].first) && (CLAUSES[i].second == TG_KW_NONE || tg_parse_word(parser, 1) == CLAUSES[i].second)) {
+        if (tg_parse_at(parser, CLAUSES[i].first) &&
+            (CLAUSES[i].second == TG_KW_NONE || tg_parse_word(parser, 1) == CLAUSES[i].second)) {
             *out_name = CLAUSES[i].name;
             return CLAUSES[i].clause;
         }
@@ -56,8 +57,8 @@ static tg_code parse_text(tg_parser *parser, tg_str *out_text, tg_span *out_span
             return tg_parse_fail(parser, NULL);
         }
         tg_parse_advance(parser);
-    } while (!tg_parse_at_end(parser) && tg_parse_word(parser, 0) != TG_KW_AS && tg_parse_word(parser, 0) != TG_KW_FLOW &&
-             (clause_here(parser, &name) == CLAUSE_NONE));
+    } while (!tg_parse_at_end(parser) && tg_parse_word(parser, 0) != TG_KW_AS &&
+             tg_parse_word(parser, 0) != TG_KW_FLOW && (clause_here(parser, &name) == CLAUSE_NONE));
     *out_span = tg_parse_span_from(parser, offset);
     *out_text = tg_parse_text(parser, *out_span);
     return TG_OK;
@@ -85,7 +86,8 @@ static tg_code parse_schedule(tg_parser *parser, tg_dataset_clauses *clauses)
     tg_parse_advance(parser);
     (void)tg_parse_accept(parser, TG_KW_REFRESH);
     if (tg_parse_accept(parser, TG_KW_EVERY)) {
-        static const tg_keyword UNITS[] = {TG_KW_HOUR, TG_KW_HOURS, TG_KW_DAY, TG_KW_DAYS, TG_KW_WEEK, TG_KW_WEEKS};
+        static const tg_keyword UNITS[] = {TG_KW_HOUR, TG_KW_HOURS, TG_KW_DAY,
+                                           TG_KW_DAYS, TG_KW_WEEK,  TG_KW_WEEKS};
         TG_TRY(parse_number_of(parser));
         bool found = false;
         for (size_t i = 0; i < sizeof(UNITS) / sizeof(*UNITS) && !found; i++) {
@@ -143,7 +145,8 @@ static tg_code parse_clause(tg_parser *parser, tg_stmt *stmt, clause which)
     case CLAUSE_PARTITIONED:
         tg_parse_advance(parser);
         tg_parse_advance(parser);
-        return tg_parse_ident_list(parser, "a column name", &clauses->partition_by, &clauses->partition_count);
+        return tg_parse_ident_list(parser, "a column name", &clauses->partition_by,
+                                   &clauses->partition_count);
     case CLAUSE_CLUSTER:
         return parse_cluster(parser, clauses);
     case CLAUSE_USING:
@@ -190,7 +193,8 @@ tg_code tg_parse_clauses(tg_parser *parser, tg_stmt *stmt)
         if (seen & (unsigned)which) {
             (void)TG_ERR(parser->err, DUPLICATE_CLAUSES, "the clause %s is given twice", name);
             (void)tg_error_hint(parser->err, "Remove one of them.");
-            return tg_error_span(parser->err, tg_parse_offset(parser), tg_parse_peek(parser, 0)->len);
+            return tg_error_span(parser->err, tg_parse_offset(parser),
+                                 tg_parse_peek(parser, 0)->len);
         }
         seen |= (unsigned)which;
         TG_TRY(parse_clause(parser, stmt, which));

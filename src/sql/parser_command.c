@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* INSERT, DELETE, UPDATE, SET, USE, SHOW, DESCRIBE, DROP, REFRESH, and statements that are known but kept as text. */
+/* INSERT, DELETE, UPDATE, SET, USE, SHOW, DESCRIBE, DROP, REFRESH, and statements that are known
+ * but kept as text. */
 #include "sql/parser_int.h"
 
-/* ---- INSERT ------------------------------------------------------------------------------------------------------------------- */
+/* ---- INSERT ---------------------------------------------------------------------------------- */
 
 static tg_code parse_insert_replace(tg_parser *parser, tg_stmt *stmt)
 {
@@ -12,7 +13,8 @@ static tg_code parse_insert_replace(tg_parser *parser, tg_stmt *stmt)
     }
     if (tg_parse_accept(parser, TG_KW_USING)) {
         stmt->insert_mode = TG_INSERT_REPLACE_USING;
-        return tg_parse_ident_list(parser, "a key column", &stmt->insert_columns, &stmt->insert_column_count);
+        return tg_parse_ident_list(parser, "a key column", &stmt->insert_columns,
+                                   &stmt->insert_column_count);
     }
     TG_TRY(tg_parse_expect(parser, TG_KW_ON));
     stmt->insert_mode = TG_INSERT_REPLACE_ON;
@@ -39,7 +41,8 @@ tg_code tg_parse_insert(tg_parser *parser, tg_stmt *stmt)
     (void)tg_parse_accept(parser, TG_KW_TABLE);
     TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
     if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN && !tg_parse_paren_is_query(parser, 0)) {
-        TG_TRY(tg_parse_ident_list(parser, "a column name", &stmt->insert_columns, &stmt->insert_column_count));
+        TG_TRY(tg_parse_ident_list(parser, "a column name", &stmt->insert_columns,
+                                   &stmt->insert_column_count));
     }
     stmt->by_name = tg_parse_accept2(parser, TG_KW_BY, TG_KW_NAME);
     if (tg_parse_accept(parser, TG_KW_REPLACE)) {
@@ -54,7 +57,7 @@ tg_code tg_parse_insert(tg_parser *parser, tg_stmt *stmt)
     return tg_parse_query_text(parser, &stmt->query, &stmt->query_text);
 }
 
-/* ---- DELETE, UPDATE -------------------------------------------------------------------------------------------------------------- */
+/* ---- DELETE, UPDATE -------------------------------------------------------------------------- */
 
 static tg_code parse_where(tg_parser *parser, tg_stmt *stmt)
 {
@@ -79,7 +82,8 @@ static tg_code parse_update(tg_parser *parser, tg_stmt *stmt)
 {
     stmt->kind = TG_STMT_UPDATE;
     TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
-    if (tg_parse_accept(parser, TG_KW_AS) || (tg_parse_at_name(parser, 0) && tg_parse_word(parser, 0) != TG_KW_SET)) {
+    if (tg_parse_accept(parser, TG_KW_AS) ||
+        (tg_parse_at_name(parser, 0) && tg_parse_word(parser, 0) != TG_KW_SET)) {
         TG_TRY(tg_parse_ident(parser, "an alias", &stmt->table_alias));
     }
     TG_TRY(tg_parse_expect(parser, TG_KW_SET));
@@ -98,7 +102,7 @@ static tg_code parse_update(tg_parser *parser, tg_stmt *stmt)
     return parse_where(parser, stmt);
 }
 
-/* ---- SET, USE ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- SET, USE -------------------------------------------------------------------------------- */
 
 static tg_code parse_set(tg_parser *parser, tg_stmt *stmt)
 {
@@ -128,7 +132,8 @@ static tg_code parse_set(tg_parser *parser, tg_stmt *stmt)
     if (!tg_parse_accept_token(parser, TG_TOK_EQ)) {
         return TG_OK;
     }
-    if (tg_parse_kind(parser, 0) == TG_TOK_STRING && (tg_parse_kind(parser, 1) == TG_TOK_END || tg_parse_kind(parser, 1) == TG_TOK_SEMICOLON)) {
+    if (tg_parse_kind(parser, 0) == TG_TOK_STRING &&
+        (tg_parse_kind(parser, 1) == TG_TOK_END || tg_parse_kind(parser, 1) == TG_TOK_SEMICOLON)) {
         return tg_parse_string(parser, "a value", &stmt->value);
     }
     return tg_parse_rest(parser, &stmt->value);
@@ -147,7 +152,7 @@ static tg_code parse_use(tg_parser *parser, tg_stmt *stmt)
     return tg_parse_name(parser, "the name of a schema", &stmt->name);
 }
 
-/* ---- SHOW, DESCRIBE --------------------------------------------------------------------------------------------------------------------- */
+/* ---- SHOW, DESCRIBE -------------------------------------------------------------------------- */
 
 static tg_code parse_in_name(tg_parser *parser, tg_stmt *stmt, bool required)
 {
@@ -194,12 +199,14 @@ static tg_code parse_show(tg_parser *parser, tg_stmt *stmt)
         stmt->kind = TG_STMT_SHOW_PARTITIONS;
         return tg_parse_name(parser, "a table name", &stmt->name);
     }
-    if (tg_parse_word(parser, 0) == TG_KW_FUNCTIONS || tg_parse_word(parser, 0) == TG_KW_VIEWS || tg_parse_word(parser, 0) == TG_KW_CATALOGS) {
+    if (tg_parse_word(parser, 0) == TG_KW_FUNCTIONS || tg_parse_word(parser, 0) == TG_KW_VIEWS ||
+        tg_parse_word(parser, 0) == TG_KW_CATALOGS) {
         stmt->kind = TG_STMT_OTHER;
         stmt->object_word = TG_S("SHOW");
         return tg_parse_rest(parser, &stmt->rest);
     }
-    return tg_parse_fail(parser, "TABLES, SCHEMAS, COLUMNS, CREATE TABLE, TBLPROPERTIES or PARTITIONS");
+    return tg_parse_fail(parser,
+                         "TABLES, SCHEMAS, COLUMNS, CREATE TABLE, TBLPROPERTIES or PARTITIONS");
 }
 
 static tg_code parse_describe(tg_parser *parser, tg_stmt *stmt)
@@ -223,7 +230,10 @@ static tg_code parse_describe(tg_parser *parser, tg_stmt *stmt)
     static const struct {
         tg_keyword word;
         tg_describe_kind kind;
-    } KINDS[] = {{TG_KW_EXTENDED, TG_DESCRIBE_EXTENDED}, {TG_KW_FORMATTED, TG_DESCRIBE_EXTENDED}, {TG_KW_DETAIL, TG_DESCRIBE_DETAIL}, {TG_KW_HISTORY, TG_DESCRIBE_HISTORY}};
+    } KINDS[] = {{TG_KW_EXTENDED, TG_DESCRIBE_EXTENDED},
+                 {TG_KW_FORMATTED, TG_DESCRIBE_EXTENDED},
+                 {TG_KW_DETAIL, TG_DESCRIBE_DETAIL},
+                 {TG_KW_HISTORY, TG_DESCRIBE_HISTORY}};
     for (size_t i = 0; i < sizeof(KINDS) / sizeof(*KINDS); i++) {
         if (tg_parse_word(parser, 0) == KINDS[i].word && tg_parse_at_name(parser, 1)) {
             tg_parse_advance(parser);
@@ -237,7 +247,7 @@ static tg_code parse_describe(tg_parser *parser, tg_stmt *stmt)
     return TG_OK;
 }
 
-/* ---- DROP, REFRESH --------------------------------------------------------------------------------------------------------------------- */
+/* ---- DROP, REFRESH --------------------------------------------------------------------------- */
 
 static tg_code parse_object(tg_parser *parser, tg_stmt *stmt)
 {
@@ -283,7 +293,7 @@ static tg_code parse_refresh(tg_parser *parser, tg_stmt *stmt)
     return TG_OK;
 }
 
-/* ---- statements kept as text ------------------------------------------------------------------------------------------------------------- */
+/* ---- statements kept as text ----------------------------------------------------------------- */
 
 static bool named_text_kind(tg_keyword word, tg_stmt_kind *out_kind)
 {
@@ -318,9 +328,11 @@ static tg_code parse_named_text(tg_parser *parser, tg_stmt *stmt)
 
 static bool is_other(tg_keyword word)
 {
-    static const tg_keyword WORDS[] = {TG_KW_MERGE,   TG_KW_GRANT,  TG_KW_REVOKE,  TG_KW_CACHE,  TG_KW_UNCACHE, TG_KW_ANALYZE, TG_KW_COPY,
-                                       TG_KW_TRUNCATE, TG_KW_MSCK,  TG_KW_REPAIR,  TG_KW_LOAD,   TG_KW_RESET,   TG_KW_CALL,    TG_KW_DECLARE,
-                                       TG_KW_BEGIN,   TG_KW_EXECUTE, TG_KW_REORG,  TG_KW_UNDROP, TG_KW_COMMENT};
+    static const tg_keyword WORDS[] = {TG_KW_MERGE,   TG_KW_GRANT,   TG_KW_REVOKE, TG_KW_CACHE,
+                                       TG_KW_UNCACHE, TG_KW_ANALYZE, TG_KW_COPY,   TG_KW_TRUNCATE,
+                                       TG_KW_MSCK,    TG_KW_REPAIR,  TG_KW_LOAD,   TG_KW_RESET,
+                                       TG_KW_CALL,    TG_KW_DECLARE, TG_KW_BEGIN,  TG_KW_EXECUTE,
+                                       TG_KW_REORG,   TG_KW_UNDROP,  TG_KW_COMMENT};
     for (size_t i = 0; i < sizeof(WORDS) / sizeof(*WORDS); i++) {
         if (WORDS[i] == word) {
             return true;

@@ -2,7 +2,7 @@
 /* CREATE: datasets of pipelines, tables, views, schemas; their columns and constraints. */
 #include "sql/parser_int.h"
 
-/* ---- constraints --------------------------------------------------------------------------------------------------------------- */
+/* ---- constraints ----------------------------------------------------------------------------- */
 
 static tg_code parse_expectation(tg_parser *parser, tg_constraint *out)
 {
@@ -28,10 +28,12 @@ static tg_code parse_expectation(tg_parser *parser, tg_constraint *out)
     return tg_parse_fail(parser, "DROP ROW or FAIL UPDATE");
 }
 
-/* Keys and checks are informational here: their text is kept, up to the comma or parenthesis that ends them. */
+/* Keys and checks are informational here: their text is kept, up to the comma or parenthesis that
+ * ends them. */
 static tg_code skip_constraint(tg_parser *parser)
 {
-    while (!tg_parse_at_end(parser) && tg_parse_kind(parser, 0) != TG_TOK_COMMA && tg_parse_kind(parser, 0) != TG_TOK_RIGHT_PAREN) {
+    while (!tg_parse_at_end(parser) && tg_parse_kind(parser, 0) != TG_TOK_COMMA &&
+           tg_parse_kind(parser, 0) != TG_TOK_RIGHT_PAREN) {
         if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN) {
             size_t end = tg_parse_after_paren(parser, parser->pos);
             while (parser->pos < end && tg_parse_kind(parser, 0) != TG_TOK_END) {
@@ -75,7 +77,7 @@ static tg_code parse_constraint(tg_parser *parser, tg_constraint *out)
     return TG_OK;
 }
 
-/* ---- columns ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 typedef TG_VEC(tg_constraint) constraint_list;
 
@@ -96,7 +98,8 @@ static tg_code parse_generated(tg_parser *parser, tg_column_def *column)
 }
 
 /* One property of a column; *out_found false when none begins here. */
-static tg_code parse_column_property(tg_parser *parser, tg_column_def *column, constraint_list *constraints, bool *out_found)
+static tg_code parse_column_property(tg_parser *parser, tg_column_def *column,
+                                     constraint_list *constraints, bool *out_found)
 {
     *out_found = true;
     if (tg_parse_accept2(parser, TG_KW_NOT, TG_KW_NULL)) {
@@ -117,7 +120,8 @@ static tg_code parse_column_property(tg_parser *parser, tg_column_def *column, c
         return skip_constraint(parser);
     }
     tg_keyword word = tg_parse_word(parser, 0);
-    if (word == TG_KW_CONSTRAINT || (word == TG_KW_PRIMARY && tg_parse_word(parser, 1) == TG_KW_KEY)) {
+    if (word == TG_KW_CONSTRAINT ||
+        (word == TG_KW_PRIMARY && tg_parse_word(parser, 1) == TG_KW_KEY)) {
         tg_constraint constraint;
         TG_TRY(parse_constraint(parser, &constraint));
         TG_VEC_PUSH(parser->arena, constraints, constraint);
@@ -158,8 +162,9 @@ tg_code tg_parse_column_defs(tg_parser *parser, tg_stmt *stmt)
     TG_TRY(tg_parse_expect_token(parser, TG_TOK_LEFT_PAREN, "'('"));
     do {
         tg_keyword word = tg_parse_word(parser, 0), next = tg_parse_word(parser, 1);
-        bool is_constraint = (word == TG_KW_CONSTRAINT && tg_parse_at_name(parser, 1)) ||
-                             ((word == TG_KW_PRIMARY || word == TG_KW_FOREIGN) && next == TG_KW_KEY);
+        bool is_constraint =
+            (word == TG_KW_CONSTRAINT && tg_parse_at_name(parser, 1)) ||
+            ((word == TG_KW_PRIMARY || word == TG_KW_FOREIGN) && next == TG_KW_KEY);
         if (is_constraint) {
             tg_constraint constraint;
             TG_TRY(parse_constraint(parser, &constraint));
@@ -178,11 +183,12 @@ tg_code tg_parse_column_defs(tg_parser *parser, tg_stmt *stmt)
     return TG_OK;
 }
 
-/* ---- CREATE ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- CREATE ---------------------------------------------------------------------------------- */
 
 static tg_code parse_header(tg_parser *parser, tg_stmt *stmt, const char *what)
 {
-    if (tg_parse_word(parser, 0) == TG_KW_IF && tg_parse_word(parser, 1) == TG_KW_NOT && tg_parse_word(parser, 2) == TG_KW_EXISTS) {
+    if (tg_parse_word(parser, 0) == TG_KW_IF && tg_parse_word(parser, 1) == TG_KW_NOT &&
+        tg_parse_word(parser, 2) == TG_KW_EXISTS) {
         tg_parse_advance(parser);
         tg_parse_advance(parser);
         tg_parse_advance(parser);
@@ -206,7 +212,8 @@ static tg_code parse_streaming_table(tg_parser *parser, tg_stmt *stmt)
 {
     stmt->kind = TG_STMT_CREATE_STREAMING_TABLE;
     if (stmt->or_replace) {
-        (void)TG_ERR(parser->err, STREAMING_TABLE_CREATE_OR_REPLACE, "CREATE OR REPLACE STREAMING TABLE is not allowed");
+        (void)TG_ERR(parser->err, STREAMING_TABLE_CREATE_OR_REPLACE,
+                     "CREATE OR REPLACE STREAMING TABLE is not allowed");
         (void)tg_error_hint(parser->err, "Write CREATE OR REFRESH STREAMING TABLE.");
         return tg_error_span(parser->err, tg_parse_offset(parser), 1);
     }
@@ -221,7 +228,9 @@ static tg_code parse_streaming_table(tg_parser *parser, tg_stmt *stmt)
         stmt->flow = query_flow(parser, TG_FLOW_APPEND, query, text);
         return TG_OK;
     }
-    return tg_parse_at_end(parser) ? TG_OK : tg_parse_fail(parser, "a clause, AS, FLOW or the end of the statement");
+    return tg_parse_at_end(parser)
+               ? TG_OK
+               : tg_parse_fail(parser, "a clause, AS, FLOW or the end of the statement");
 }
 
 static tg_code parse_materialized_view(tg_parser *parser, tg_stmt *stmt)
@@ -326,7 +335,8 @@ tg_code tg_parse_create(tg_parser *parser, tg_stmt *stmt)
     if (tg_parse_accept(parser, TG_KW_SCHEMA) || tg_parse_accept(parser, TG_KW_DATABASE)) {
         return parse_schema(parser, stmt);
     }
-    if (tg_parse_word(parser, 0) == TG_KW_FUNCTION || tg_parse_word(parser, 0) == TG_KW_CATALOG || tg_parse_word(parser, 0) == TG_KW_EXTERNAL) {
+    if (tg_parse_word(parser, 0) == TG_KW_FUNCTION || tg_parse_word(parser, 0) == TG_KW_CATALOG ||
+        tg_parse_word(parser, 0) == TG_KW_EXTERNAL) {
         return parse_other(parser, stmt);
     }
     (void)tg_parse_at(parser, TG_KW_STREAMING);

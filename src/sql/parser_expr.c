@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Expressions: OR, AND, NOT, one predicate, and the binary operators by precedence climbing (Spark's order: * / % DIV, + - ||,
- * shifts, &, ^, |, comparisons). Chains of one level are built in a loop, so that ten thousand terms need no stack.
+ * Expressions: OR, AND, NOT, one predicate, and the binary operators by precedence climbing
+ * (Spark's order: * / % DIV, + - ||, shifts, &, ^, |, comparisons). Chains of one level are built
+ * in a loop, so that ten thousand terms need no stack.
  */
 #include "sql/parser_int.h"
 
-static tg_expr *with_args(tg_parser *parser, tg_expr_kind kind, size_t offset, tg_expr *const *args, size_t count)
+static tg_expr *with_args(tg_parser *parser, tg_expr_kind kind, size_t offset, tg_expr *const *args,
+                          size_t count)
 {
     tg_expr *expr = tg_parse_new_expr(parser, kind, offset);
     expr->args = tg_arena_memdup(parser->arena, args, count * sizeof(tg_expr *));
@@ -15,30 +17,48 @@ static tg_expr *with_args(tg_parser *parser, tg_expr_kind kind, size_t offset, t
 
 static tg_expr *binary(tg_parser *parser, tg_op op, tg_expr *left, tg_expr *right)
 {
-    tg_expr *expr = with_args(parser, TG_EXPR_BINARY, left->span.offset, (tg_expr *[]){left, right}, 2);
+    tg_expr *expr =
+        with_args(parser, TG_EXPR_BINARY, left->span.offset, (tg_expr *[]){left, right}, 2);
     expr->op = op;
     return expr;
 }
 
-/* ---- binary operators ---------------------------------------------------------------------------------------------------- */
+/* ---- binary operators ------------------------------------------------------------------------ */
 
-enum { LEVEL_COMPARE = 1, LEVEL_PIPE, LEVEL_HAT, LEVEL_AMPERSAND, LEVEL_SHIFT, LEVEL_ADD, LEVEL_MULTIPLY };
+enum {
+    LEVEL_COMPARE = 1,
+    LEVEL_PIPE,
+    LEVEL_HAT,
+    LEVEL_AMPERSAND,
+    LEVEL_SHIFT,
+    LEVEL_ADD,
+    LEVEL_MULTIPLY
+};
 
 static int operator_level(const tg_parser *parser, tg_op *out_op)
 {
     static const struct {
         uint8_t token, op, level;
     } OPERATORS[] = {
-        {TG_TOK_STAR, TG_OP_MUL, LEVEL_MULTIPLY},       {TG_TOK_SLASH, TG_OP_DIV, LEVEL_MULTIPLY},
-        {TG_TOK_PERCENT, TG_OP_MOD, LEVEL_MULTIPLY},    {TG_TOK_PLUS, TG_OP_ADD, LEVEL_ADD},
-        {TG_TOK_MINUS, TG_OP_SUB, LEVEL_ADD},           {TG_TOK_CONCAT, TG_OP_CONCAT, LEVEL_ADD},
-        {TG_TOK_SHIFT_LEFT, TG_OP_SHIFT_LEFT, LEVEL_SHIFT}, {TG_TOK_SHIFT_RIGHT, TG_OP_SHIFT_RIGHT, LEVEL_SHIFT},
+        {TG_TOK_STAR, TG_OP_MUL, LEVEL_MULTIPLY},
+        {TG_TOK_SLASH, TG_OP_DIV, LEVEL_MULTIPLY},
+        {TG_TOK_PERCENT, TG_OP_MOD, LEVEL_MULTIPLY},
+        {TG_TOK_PLUS, TG_OP_ADD, LEVEL_ADD},
+        {TG_TOK_MINUS, TG_OP_SUB, LEVEL_ADD},
+        {TG_TOK_CONCAT, TG_OP_CONCAT, LEVEL_ADD},
+        {TG_TOK_SHIFT_LEFT, TG_OP_SHIFT_LEFT, LEVEL_SHIFT},
+        {TG_TOK_SHIFT_RIGHT, TG_OP_SHIFT_RIGHT, LEVEL_SHIFT},
         {TG_TOK_SHIFT_RIGHT_UNSIGNED, TG_OP_SHIFT_RIGHT_UNSIGNED, LEVEL_SHIFT},
-        {TG_TOK_AMPERSAND, TG_OP_BIT_AND, LEVEL_AMPERSAND}, {TG_TOK_HAT, TG_OP_BIT_XOR, LEVEL_HAT},
-        {TG_TOK_PIPE, TG_OP_BIT_OR, LEVEL_PIPE},        {TG_TOK_EQ, TG_OP_EQ, LEVEL_COMPARE},
-        {TG_TOK_NE, TG_OP_NE, LEVEL_COMPARE},           {TG_TOK_LT, TG_OP_LT, LEVEL_COMPARE},
-        {TG_TOK_LE, TG_OP_LE, LEVEL_COMPARE},           {TG_TOK_GT, TG_OP_GT, LEVEL_COMPARE},
-        {TG_TOK_GE, TG_OP_GE, LEVEL_COMPARE},           {TG_TOK_NULL_SAFE_EQ, TG_OP_EQ_NULL_SAFE, LEVEL_COMPARE},
+        {TG_TOK_AMPERSAND, TG_OP_BIT_AND, LEVEL_AMPERSAND},
+        {TG_TOK_HAT, TG_OP_BIT_XOR, LEVEL_HAT},
+        {TG_TOK_PIPE, TG_OP_BIT_OR, LEVEL_PIPE},
+        {TG_TOK_EQ, TG_OP_EQ, LEVEL_COMPARE},
+        {TG_TOK_NE, TG_OP_NE, LEVEL_COMPARE},
+        {TG_TOK_LT, TG_OP_LT, LEVEL_COMPARE},
+        {TG_TOK_LE, TG_OP_LE, LEVEL_COMPARE},
+        {TG_TOK_GT, TG_OP_GT, LEVEL_COMPARE},
+        {TG_TOK_GE, TG_OP_GE, LEVEL_COMPARE},
+        {TG_TOK_NULL_SAFE_EQ, TG_OP_EQ_NULL_SAFE, LEVEL_COMPARE},
     };
     tg_token_kind kind = tg_parse_kind(parser, 0);
     if (tg_parse_word(parser, 0) == TG_KW_DIV) {
@@ -61,7 +81,8 @@ static tg_code parse_unary(tg_parser *parser, tg_expr **out_expr)
     switch (tg_parse_kind(parser, 0)) {
     case TG_TOK_MINUS:
         if (tg_parse_is_number(tg_parse_kind(parser, 1))) {
-            return tg_parse_primary(parser, out_expr); /* a negative literal: -128Y has no positive form */
+            return tg_parse_primary(parser,
+                                    out_expr); /* a negative literal: -128Y has no positive form */
         }
         op = TG_OP_NEGATE;
         break;
@@ -85,7 +106,8 @@ static tg_code parse_unary(tg_parser *parser, tg_expr **out_expr)
     return TG_OK;
 }
 
-/* Operators of at least min_level, behind left (NULL: parsed here). Depth: at most the number of levels per call. */
+/* Operators of at least min_level, behind left (NULL: parsed here). Depth: at most the number of
+ * levels per call. */
 static tg_code parse_binary(tg_parser *parser, tg_expr *left, int min_level, tg_expr **out_expr)
 {
     if (!left) {
@@ -110,7 +132,7 @@ tg_code tg_parse_value_expr(tg_parser *parser, tg_expr **out_expr)
     return parse_binary(parser, NULL, LEVEL_COMPARE, out_expr);
 }
 
-/* ---- predicates ------------------------------------------------------------------------------------------------------------- */
+/* ---- predicates ------------------------------------------------------------------------------ */
 
 static tg_code parse_between(tg_parser *parser, tg_expr *value, bool negated, tg_expr **out_expr)
 {
@@ -118,7 +140,8 @@ static tg_code parse_between(tg_parser *parser, tg_expr *value, bool negated, tg
     TG_TRY(tg_parse_value_expr(parser, &low));
     TG_TRY(tg_parse_expect(parser, TG_KW_AND));
     TG_TRY(tg_parse_value_expr(parser, &high));
-    *out_expr = with_args(parser, TG_EXPR_BETWEEN, value->span.offset, (tg_expr *[]){value, low, high}, 3);
+    *out_expr =
+        with_args(parser, TG_EXPR_BETWEEN, value->span.offset, (tg_expr *[]){value, low, high}, 3);
     (*out_expr)->negated = negated;
     return TG_OK;
 }
@@ -154,7 +177,8 @@ static tg_quantifier parse_quantifier(tg_parser *parser)
     return tg_parse_accept(parser, TG_KW_ALL) ? TG_QUANT_ALL : TG_QUANT_NONE;
 }
 
-static tg_code parse_like(tg_parser *parser, tg_expr *value, tg_like_kind kind, bool negated, tg_expr **out_expr)
+static tg_code parse_like(tg_parser *parser, tg_expr *value, tg_like_kind kind, bool negated,
+                          tg_expr **out_expr)
 {
     tg_expr_vec args = {0};
     TG_VEC_PUSH(parser->arena, &args, value);
@@ -260,7 +284,7 @@ static tg_code parse_predicated(tg_parser *parser, tg_expr *first, tg_expr **out
     return TG_OK;
 }
 
-/* ---- logic -------------------------------------------------------------------------------------------------------------------- */
+/* ---- logic ----------------------------------------------------------------------------------- */
 
 static tg_code parse_exists(tg_parser *parser, tg_expr **out_expr)
 {
@@ -369,7 +393,8 @@ tg_code tg_parse_select_item(tg_parser *parser, tg_select_item *out_item)
     TG_TRY(tg_parse_expr(parser, &out_item->expr));
     if (tg_parse_accept(parser, TG_KW_AS)) {
         if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN) {
-            return tg_parse_ident_list(parser, "an alias", &out_item->aliases, &out_item->alias_count);
+            return tg_parse_ident_list(parser, "an alias", &out_item->aliases,
+                                       &out_item->alias_count);
         }
         if (!tg_parse_at_name(parser, 0)) {
             return tg_parse_fail(parser, "an alias");

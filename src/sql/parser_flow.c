@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows: the short form (FLOW ... in CREATE STREAMING TABLE, BY NAME behind the predicate) and the long form (CREATE FLOW ... AS
- * INSERT INTO t BY NAME ..., BY NAME in front of it). BY NAME is required in both.
+ * Flows: the short form (FLOW ... in CREATE STREAMING TABLE, BY NAME behind the predicate) and the
+ * long form (CREATE FLOW ... AS INSERT INTO t BY NAME ..., BY NAME in front of it). BY NAME is
+ * required in both.
  */
 #include "sql/parser_int.h"
 
 const char *tg_flow_kind_name(tg_flow_kind kind)
 {
-    static const char *const NAMES[] = {"complete",      "append",   "once",
-                                        "REPLACE WHERE", "REPLACE USING", "AUTO CDC", "AUTO CDC FROM SNAPSHOT"};
+    static const char *const NAMES[] = {"complete",
+                                        "append",
+                                        "once",
+                                        "REPLACE WHERE",
+                                        "REPLACE USING",
+                                        "AUTO CDC",
+                                        "AUTO CDC FROM SNAPSHOT"};
     return NAMES[kind];
 }
 
 const char *tg_flow_kind_event_name(tg_flow_kind kind)
 {
-    static const char *const NAMES[] = {"MATERIALIZED_VIEW", "APPEND", "APPEND", "REPLACE_WHERE", "REPLACE_USING", "CHANGE", "SNAPSHOT_CHANGE"};
+    static const char *const NAMES[] = {"MATERIALIZED_VIEW", "APPEND",        "APPEND",
+                                        "REPLACE_WHERE",     "REPLACE_USING", "CHANGE",
+                                        "SNAPSHOT_CHANGE"};
     return NAMES[kind];
 }
 
@@ -66,7 +74,8 @@ static tg_code parse_cdc_body(tg_parser *parser, tg_flow_spec *flow)
 {
     flow->kind = TG_FLOW_AUTO_CDC;
     TG_TRY(tg_parse_expect(parser, TG_KW_FROM));
-    if (tg_parse_word(parser, 0) == TG_KW_SNAPSHOT && tg_parse_kind(parser, 1) == TG_TOK_LEFT_PAREN) {
+    if (tg_parse_word(parser, 0) == TG_KW_SNAPSHOT &&
+        tg_parse_kind(parser, 1) == TG_TOK_LEFT_PAREN) {
         tg_parse_advance(parser);
         flow->kind = TG_FLOW_AUTO_CDC_FROM_SNAPSHOT;
         TG_TRY(tg_parse_paren_query(parser, &flow->query));
@@ -124,7 +133,8 @@ static tg_code parse_insert_flow(tg_parser *parser, tg_stmt *stmt, tg_flow_spec 
     TG_TRY(tg_parse_name(parser, "the name of the target table", &stmt->target));
     if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN) {
         (void)tg_parse_fail(parser, "BY NAME");
-        return tg_error_hint(parser->err, "A flow takes no column list: columns are matched by name.");
+        return tg_error_hint(parser->err,
+                             "A flow takes no column list: columns are matched by name.");
     }
     TG_TRY(expect_by_name(parser));
     if (tg_parse_accept(parser, TG_KW_REPLACE)) {

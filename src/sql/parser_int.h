@@ -2,8 +2,9 @@
 /*
  * Private to the parser: its state, and what its files offer each other.
  *
- * Recursive descent over the token list. A function that returns tg_code sets parser->err and writes its output only on success.
- * Nothing is parsed twice: where Spark's grammar is ambiguous the parser decides by looking ahead at tokens.
+ * Recursive descent over the token list. A function that returns tg_code sets parser->err and
+ * writes its output only on success. Nothing is parsed twice: where Spark's grammar is ambiguous
+ * the parser decides by looking ahead at tokens.
  */
 #ifndef TG_SQL_PARSER_INT_H
 #define TG_SQL_PARSER_INT_H
@@ -24,7 +25,8 @@ typedef struct tg_parser {
     /* Keywords that were asked for in vain at token wanted_pos: candidates for "did you mean". */
     tg_keyword wanted[TG_PARSE_WANTED_MAX];
     size_t wanted_count, wanted_pos;
-    /* The token that was last taken as an alias without AS, plus one: it may be a misspelt keyword. */
+    /* The token that was last taken as an alias without AS, plus one: it may be a misspelt keyword.
+     */
     size_t alias_end;
 } tg_parser;
 
@@ -53,7 +55,8 @@ bool tg_parse_at_name(const tg_parser *parser, size_t ahead);
 size_t tg_parse_after_paren(const tg_parser *parser, size_t open);
 /* Does the parenthesis ahead enclose a query (not an expression or a relation)? */
 bool tg_parse_paren_is_query(const tg_parser *parser, size_t ahead);
-/* Does the bare word ahead open or go on with a clause here, so that it is no name? Judged by what follows. */
+/* Does the bare word ahead open or go on with a clause here, so that it is no name? Judged by what
+ * follows. */
 bool tg_parse_word_is_clause(const tg_parser *parser, size_t ahead);
 /* Does a query begin at the token ahead? */
 bool tg_parse_is_query_start(const tg_parser *parser, size_t ahead);
@@ -80,13 +83,15 @@ void tg_parse_leave(tg_parser *parser);
 TG_CHECKED tg_code tg_parse_ident(tg_parser *parser, const char *what, tg_ident *out_ident);
 TG_CHECKED tg_code tg_parse_name(tg_parser *parser, const char *what, tg_name *out_name);
 /* (a, b, c) */
-TG_CHECKED tg_code tg_parse_ident_list(tg_parser *parser, const char *what, const tg_ident **out_idents, size_t *out_count);
+TG_CHECKED tg_code tg_parse_ident_list(tg_parser *parser, const char *what,
+                                       const tg_ident **out_idents, size_t *out_count);
 /* Reads one identifier token without checks; the current token must be a name. */
 tg_ident tg_parse_take_ident(tg_parser *parser);
 /* One or more string tokens, joined. */
 TG_CHECKED tg_code tg_parse_string(tg_parser *parser, const char *what, tg_str *out_text);
 /* (key = value, ...) */
-TG_CHECKED tg_code tg_parse_properties(tg_parser *parser, tg_property **out_items, size_t *out_count);
+TG_CHECKED tg_code tg_parse_properties(tg_parser *parser, tg_property **out_items,
+                                       size_t *out_count);
 /* IDENTIFIER('a.b') at the current token? */
 bool tg_parse_at_identifier_clause(const tg_parser *parser);
 TG_CHECKED tg_code tg_parse_identifier_clause(tg_parser *parser, tg_name *out_name);
@@ -100,14 +105,16 @@ tg_expr *tg_parse_new_expr(tg_parser *parser, tg_expr_kind kind, size_t offset);
 tg_expr *tg_parse_new_literal(tg_parser *parser, tg_value value, size_t offset);
 bool tg_parse_is_number(tg_token_kind kind);
 /* The number at the current token; is_negative: a minus stood before it. */
-TG_CHECKED tg_code tg_parse_number(tg_parser *parser, bool is_negative, size_t offset, tg_expr **out_expr);
+TG_CHECKED tg_code tg_parse_number(tg_parser *parser, bool is_negative, size_t offset,
+                                   tg_expr **out_expr);
 /* Word and string at the current token: DATE'..', X'..', ... */
 TG_CHECKED tg_code tg_parse_typed_literal(tg_parser *parser, tg_expr **out_expr);
 /* INTERVAL with what makes it a literal or an interval expression? */
 bool tg_parse_at_interval(const tg_parser *parser);
 TG_CHECKED tg_code tg_parse_interval(tg_parser *parser, tg_expr **out_expr);
 /* "1 day 2 hours" */
-TG_CHECKED tg_code tg_parse_interval_text(tg_parser *parser, tg_str text, tg_span span, tg_value *out_value);
+TG_CHECKED tg_code tg_parse_interval_text(tg_parser *parser, tg_str text, tg_span span,
+                                          tg_value *out_value);
 
 /* ---- expressions (parser_expr.c, parser_primary.c, parser_call.c) ---- */
 
@@ -121,9 +128,11 @@ TG_CHECKED tg_code tg_parse_expr_tail(tg_parser *parser, tg_expr *value, tg_expr
 TG_CHECKED tg_code tg_parse_expr_list(tg_parser *parser, tg_expr_vec *out_exprs);
 TG_CHECKED tg_code tg_parse_primary(tg_parser *parser, tg_expr **out_expr);
 /* From the parenthesis on. */
-TG_CHECKED tg_code tg_parse_call(tg_parser *parser, tg_name name, size_t offset, tg_expr **out_expr);
+TG_CHECKED tg_code tg_parse_call(tg_parser *parser, tg_name name, size_t offset,
+                                 tg_expr **out_expr);
 TG_CHECKED tg_code tg_parse_window_spec(tg_parser *parser, tg_window_spec **out_spec);
-TG_CHECKED tg_code tg_parse_sort_items(tg_parser *parser, tg_sort_item **out_items, size_t *out_count);
+TG_CHECKED tg_code tg_parse_sort_items(tg_parser *parser, tg_sort_item **out_items,
+                                       size_t *out_count);
 /* expression [[AS] alias | AS (alias, ..)] */
 TG_CHECKED tg_code tg_parse_select_item(tg_parser *parser, tg_select_item *out_item);
 
@@ -137,9 +146,11 @@ TG_CHECKED tg_code tg_parse_values(tg_parser *parser, tg_query_body **out_body);
 TG_CHECKED tg_code tg_parse_from(tg_parser *parser, tg_relation **out_relation);
 /* A source of AUTO CDC: one table, STREAM(..) or (query), without alias. */
 TG_CHECKED tg_code tg_parse_source(tg_parser *parser, tg_relation **out_relation);
-TG_CHECKED tg_code tg_parse_table_alias(tg_parser *parser, tg_ident *out_alias, const tg_ident **out_columns, size_t *out_count);
+TG_CHECKED tg_code tg_parse_table_alias(tg_parser *parser, tg_ident *out_alias,
+                                        const tg_ident **out_columns, size_t *out_count);
 
-/* ---- statements (parser_statement.c, parser_create.c, parser_clause.c, parser_flow.c, parser_command.c) ---- */
+/* ---- statements (parser_statement.c, parser_create.c, parser_clause.c, parser_flow.c,
+ * parser_command.c) ---- */
 
 TG_CHECKED tg_code tg_parse_statement(tg_parser *parser, tg_stmt **out_stmt);
 TG_CHECKED tg_code tg_parse_create(tg_parser *parser, tg_stmt *stmt);
@@ -160,6 +171,7 @@ bool tg_parse_at_end(const tg_parser *parser);
 /* Query and its text, into the statement. */
 TG_CHECKED tg_code tg_parse_query_text(tg_parser *parser, tg_query **out_query, tg_str *out_text);
 /* Expression and its text: the predicate of the clause named what. */
-TG_CHECKED tg_code tg_parse_predicate(tg_parser *parser, const char *what, tg_expr **out_expr, tg_str *out_text);
+TG_CHECKED tg_code tg_parse_predicate(tg_parser *parser, const char *what, tg_expr **out_expr,
+                                      tg_str *out_text);
 
 #endif

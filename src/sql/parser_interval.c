@@ -71,7 +71,9 @@ static tg_code note_field(interval_sum *sum, tg_interval_field field)
     }
     if (is_year_month(sum->from) != is_year_month(field)) {
         (void)fail_format(sum, "years and months do not mix with days and times");
-        return tg_error_hint(sum->parser->err, "Add two intervals one after the other, as in d + INTERVAL 1 MONTH + INTERVAL 1 DAY.");
+        return tg_error_hint(
+            sum->parser->err,
+            "Add two intervals one after the other, as in d + INTERVAL 1 MONTH + INTERVAL 1 DAY.");
     }
     sum->from = field < sum->from ? field : sum->from;
     sum->to = field > sum->to ? field : sum->to;
@@ -81,7 +83,8 @@ static tg_code note_field(interval_sum *sum, tg_interval_field field)
 static tg_code add_scaled(interval_sum *sum, int64_t count, int64_t scale)
 {
     int64_t part;
-    if (__builtin_mul_overflow(count, scale, &part) || __builtin_add_overflow(sum->total, part, &sum->total)) {
+    if (__builtin_mul_overflow(count, scale, &part) ||
+        __builtin_add_overflow(sum->total, part, &sum->total)) {
         return fail_overflow(sum);
     }
     if (is_year_month(sum->from) && (sum->total > INT32_MAX || sum->total < INT32_MIN)) {
@@ -121,10 +124,12 @@ static tg_code add_unit(interval_sum *sum, tg_str text, bool is_negative, const 
     size_t point = tg_str_find(text, TG_S("."), 0);
     tg_str whole = point == SIZE_MAX ? text : tg_str_sub(text, 0, point);
     int64_t count = 0;
-    if ((whole.len == 0 && point == SIZE_MAX) || (whole.len > 0 && (whole.ptr[0] == '-' || whole.ptr[0] == '+'))) {
+    if ((whole.len == 0 && point == SIZE_MAX) ||
+        (whole.len > 0 && (whole.ptr[0] == '-' || whole.ptr[0] == '+'))) {
         return fail_format(sum, "a whole number is needed");
     }
-    tg_str signed_whole = tg_str_printf(sum->parser->arena, "%s%.*s", is_negative ? "-" : "", TG_SARG(whole));
+    tg_str signed_whole =
+        tg_str_printf(sum->parser->arena, "%s%.*s", is_negative ? "-" : "", TG_SARG(whole));
     if (whole.len > 0 && !tg_str_to_i64(signed_whole, &count)) {
         return fail_format(sum, "a whole number is needed that is not too large");
     }
@@ -138,7 +143,8 @@ static tg_code add_unit(interval_sum *sum, tg_str text, bool is_negative, const 
         }
         TG_TRY(add_scaled(sum, is_negative ? -us : us, 1));
     }
-    return unit->scale == 0 ? add_scaled(sum, count / 1000, 1) : add_scaled(sum, count, unit->scale);
+    return unit->scale == 0 ? add_scaled(sum, count / 1000, 1)
+                            : add_scaled(sum, count, unit->scale);
 }
 
 static tg_value sum_value(const interval_sum *sum)
@@ -155,19 +161,22 @@ static bool read_digits(tg_str text, size_t *pos, size_t max_len, int64_t *out)
     while (end < text.len && text.ptr[end] >= '0' && text.ptr[end] <= '9') {
         end++;
     }
-    bool valid = end > *pos && end - *pos <= max_len && tg_str_to_i64(tg_str_sub(text, *pos, end), out);
+    bool valid =
+        end > *pos && end - *pos <= max_len && tg_str_to_i64(tg_str_sub(text, *pos, end), out);
     *pos = end;
     return valid;
 }
 
 static int64_t field_scale(tg_interval_field field)
 {
-    static const int64_t scales[] = {12, 1, TG_US_PER_DAY, 3600 * TG_US_PER_SECOND, 60 * TG_US_PER_SECOND, TG_US_PER_SECOND};
+    static const int64_t scales[] = {
+        12, 1, TG_US_PER_DAY, 3600 * TG_US_PER_SECOND, 60 * TG_US_PER_SECOND, TG_US_PER_SECOND};
     return scales[field];
 }
 
 /* The fields from .. to of text: D HH:MM:SS.fffffffff or Y-M; all but the first within their range. */
-static tg_code read_fields(interval_sum *sum, tg_str text, tg_interval_field from, tg_interval_field to)
+static tg_code read_fields(interval_sum *sum, tg_str text, tg_interval_field from,
+                           tg_interval_field to)
 {
     static const int64_t limits[] = {0, 11, 0, 23, 59, 59};
     const char *format = "the text does not fit its fields";
@@ -192,7 +201,8 @@ static tg_code read_fields(interval_sum *sum, tg_str text, tg_interval_field fro
         if (field > (int)from && value > limits[field]) {
             return fail_format(sum, "a field is outside its range");
         }
-        TG_TRY(add_scaled(sum, is_negative ? -value : value, field_scale((tg_interval_field)field)));
+        TG_TRY(
+            add_scaled(sum, is_negative ? -value : value, field_scale((tg_interval_field)field)));
     }
     if (to == TG_FIELD_SECOND && pos < text.len && text.ptr[pos] == '.') {
         int64_t us = fraction_us(tg_str_sub(text, pos + 1, text.len));
@@ -206,13 +216,15 @@ static tg_code read_fields(interval_sum *sum, tg_str text, tg_interval_field fro
 }
 
 /* TO field, behind a value and its first unit. */
-static tg_code parse_unit_to_unit(interval_sum *sum, tg_str text, bool is_negative, const interval_unit *first)
+static tg_code parse_unit_to_unit(interval_sum *sum, tg_str text, bool is_negative,
+                                  const interval_unit *first)
 {
     tg_parser *parser = sum->parser;
     const interval_unit *last = find_unit(tg_parse_word(parser, 0));
     if (!last || last->singular != tg_parse_word(parser, 0) || last->field <= first->field ||
         is_year_month(last->field) != is_year_month(first->field)) {
-        return tg_parse_fail(parser, is_year_month(first->field) ? "MONTH" : "HOUR, MINUTE or SECOND");
+        return tg_parse_fail(parser,
+                             is_year_month(first->field) ? "MONTH" : "HOUR, MINUTE or SECOND");
     }
     tg_parse_advance(parser);
     TG_TRY(read_fields(sum, text, first->field, last->field));
@@ -227,11 +239,13 @@ static tg_code parse_unit_to_unit(interval_sum *sum, tg_str text, bool is_negati
 /* The next word of text from *pos on, without blanks around it; empty at the end. */
 static tg_str next_word(tg_str text, size_t *pos)
 {
-    while (*pos < text.len && (text.ptr[*pos] == ' ' || (text.ptr[*pos] >= '\t' && text.ptr[*pos] <= '\r'))) {
+    while (*pos < text.len &&
+           (text.ptr[*pos] == ' ' || (text.ptr[*pos] >= '\t' && text.ptr[*pos] <= '\r'))) {
         (*pos)++;
     }
     size_t from = *pos;
-    while (*pos < text.len && text.ptr[*pos] != ' ' && !(text.ptr[*pos] >= '\t' && text.ptr[*pos] <= '\r')) {
+    while (*pos < text.len && text.ptr[*pos] != ' ' &&
+           !(text.ptr[*pos] >= '\t' && text.ptr[*pos] <= '\r')) {
         (*pos)++;
     }
     return tg_str_sub(text, from, *pos);
@@ -287,7 +301,8 @@ bool tg_parse_at_interval(const tg_parser *parser)
     }
     if (is_literal_value(parser, 1, &next)) {
         /* interval + 1 and interval - 1 are sums with a column */
-        bool has_sign = tg_parse_kind(parser, 1) == TG_TOK_MINUS || tg_parse_kind(parser, 1) == TG_TOK_PLUS;
+        bool has_sign =
+            tg_parse_kind(parser, 1) == TG_TOK_MINUS || tg_parse_kind(parser, 1) == TG_TOK_PLUS;
         return !has_sign || tg_parse_at_name(parser, next);
     }
     switch (tg_parse_kind(parser, 1)) {
@@ -358,7 +373,8 @@ tg_code tg_parse_interval(tg_parser *parser, tg_expr **out_expr)
     interval_sum sum = {.parser = parser};
     tg_value value;
     bool is_first = true;
-    while (is_literal_value(parser, 0, &next) && (is_first || find_unit(tg_parse_word(parser, next)))) {
+    while (is_literal_value(parser, 0, &next) &&
+           (is_first || find_unit(tg_parse_word(parser, next)))) {
         tg_str text;
         bool is_negative, is_string = tg_parse_kind(parser, 0) == TG_TOK_STRING;
         TG_TRY(parse_value(parser, &text, &is_negative));

@@ -26,7 +26,7 @@ bool tg_parse_is_number(tg_token_kind kind)
     return kind >= TG_TOK_INTEGER && kind <= TG_TOK_BIG_DECIMAL;
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 enum { DECIMAL_DIGITS_MAX = 38 };
 
@@ -40,26 +40,30 @@ typedef struct number {
 
 static tg_code fail_range(const number *num, const char *type)
 {
-    (void)TG_ERR(num->parser->err, INVALID_NUMERIC_LITERAL_RANGE, "number %s%.*s is outside the range of %s", num->is_negative ? "-" : "",
+    (void)TG_ERR(num->parser->err, INVALID_NUMERIC_LITERAL_RANGE,
+                 "number %s%.*s is outside the range of %s", num->is_negative ? "-" : "",
                  TG_SARG(num->text), type);
     return tg_error_span(num->parser->err, num->span.offset, num->span.len);
 }
 
 static tg_code fail_precision(const number *num, int64_t precision)
 {
-    (void)TG_ERR(num->parser->err, DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION, "decimal precision %lld is larger than the maximum of %d",
-                 (long long)precision, (int)DECIMAL_DIGITS_MAX);
+    (void)TG_ERR(num->parser->err, DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION,
+                 "decimal precision %lld is larger than the maximum of %d", (long long)precision,
+                 (int)DECIMAL_DIGITS_MAX);
     return tg_error_span(num->parser->err, num->span.offset, num->span.len);
 }
 
 /* False when it does not fit 64 bits. */
 static bool integer_value(const number *num, int64_t *out)
 {
-    tg_str signed_text = tg_str_printf(num->parser->arena, "%s%.*s", num->is_negative ? "-" : "", TG_SARG(num->text));
+    tg_str signed_text = tg_str_printf(num->parser->arena, "%s%.*s", num->is_negative ? "-" : "",
+                                       TG_SARG(num->text));
     return tg_str_to_i64(signed_text, out);
 }
 
-static tg_code ranged_integer(const number *num, tg_type_kind kind, int64_t low, int64_t high, const char *type, tg_value *out)
+static tg_code ranged_integer(const number *num, tg_type_kind kind, int64_t low, int64_t high,
+                              const char *type, tg_value *out)
 {
     int64_t value;
     if (!integer_value(num, &value) || value < low || value > high) {
@@ -69,7 +73,8 @@ static tg_code ranged_integer(const number *num, tg_type_kind kind, int64_t low,
     return TG_OK;
 }
 
-/* digits[.digits][E[+-]digits]: precision and scale as java.math.BigDecimal has them, a negative scale brought to 0. */
+/* digits[.digits][E[+-]digits]: precision and scale as java.math.BigDecimal has them, a negative
+ * scale brought to 0. */
 static tg_code decimal_number(const number *num, tg_value *out)
 {
     tg_int128 unscaled = 0;
@@ -140,7 +145,8 @@ static tg_code floating(const number *num, bool is_float, tg_value *out)
     if (is_float) {
         value = (double)strtof(text, NULL);
     }
-    *out = tg_value_double(tg_type_of(is_float ? TG_TYPE_FLOAT : TG_TYPE_DOUBLE), num->is_negative ? -value : value);
+    *out = tg_value_double(tg_type_of(is_float ? TG_TYPE_FLOAT : TG_TYPE_DOUBLE),
+                           num->is_negative ? -value : value);
     return TG_OK;
 }
 
@@ -178,7 +184,8 @@ tg_code tg_parse_number(tg_parser *parser, bool is_negative, size_t offset, tg_e
     const tg_token *token = tg_parse_peek(parser, 0);
     tg_parse_advance(parser);
     number num = {.parser = parser,
-                  .text = tg_str_sub(parser->text, token->offset, (size_t)token->offset + token->len),
+                  .text =
+                      tg_str_sub(parser->text, token->offset, (size_t)token->offset + token->len),
                   .is_negative = is_negative,
                   .span = tg_parse_span_from(parser, offset)};
     tg_value value;
@@ -187,12 +194,13 @@ tg_code tg_parse_number(tg_parser *parser, bool is_negative, size_t offset, tg_e
     return TG_OK;
 }
 
-/* ---- typed literals ---------------------------------------------------------------------------------------------- */
+/* ---- typed literals -------------------------------------------------------------------------- */
 
 static tg_code fail_typed(tg_parser *parser, tg_span span, const char *type)
 {
     tg_str shown = tg_str_sub(parser->text, span.offset, (size_t)span.offset + span.len);
-    (void)TG_ERR(parser->err, INVALID_TYPED_LITERAL, "the text of %.*s is not a valid %s", TG_SARG(shown), type);
+    (void)TG_ERR(parser->err, INVALID_TYPED_LITERAL, "the text of %.*s is not a valid %s",
+                 TG_SARG(shown), type);
     return tg_error_span(parser->err, span.offset, span.len);
 }
 
@@ -203,22 +211,25 @@ static tg_code hex_literal(tg_parser *parser, tg_str text, size_t offset, tg_exp
     char *bytes = tg_arena_alloc(parser->arena, len);
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i], lower = (char)(c | 0x20);
-        int digit = c >= '0' && c <= '9' ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+        int digit = c >= '0' && c <= '9'           ? c - '0'
+                    : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10
+                                                   : -1;
         if (digit < 0) {
             return fail_typed(parser, tg_parse_span_from(parser, offset), "hexadecimal number");
         }
         size_t at = (i + text.len % 2) / 2;
         bytes[at] = (char)((unsigned char)bytes[at] * 16 + digit);
     }
-    *out_expr = tg_parse_new_literal(parser, tg_value_bytes(tg_type_of(TG_TYPE_BINARY), (tg_str){bytes, len}), offset);
+    *out_expr = tg_parse_new_literal(
+        parser, tg_value_bytes(tg_type_of(TG_TYPE_BINARY), (tg_str){bytes, len}), offset);
     return TG_OK;
 }
 
 /* Words whose value depends on the clock: left to the binder. */
 static bool is_clock_word(tg_str text)
 {
-    return tg_str_ieq(text, TG_S("now")) || tg_str_ieq(text, TG_S("today")) || tg_str_ieq(text, TG_S("yesterday")) ||
-           tg_str_ieq(text, TG_S("tomorrow"));
+    return tg_str_ieq(text, TG_S("now")) || tg_str_ieq(text, TG_S("today")) ||
+           tg_str_ieq(text, TG_S("yesterday")) || tg_str_ieq(text, TG_S("tomorrow"));
 }
 
 /* A cast of the string, marked as a literal: its meaning needs the clock or the session's zone. */
@@ -228,7 +239,8 @@ static tg_expr *deferred_literal(tg_parser *parser, tg_str text, const tg_type *
     cast->type = type;
     cast->is_typed_literal = true;
     cast->args = TG_NEW_ARRAY(parser->arena, tg_expr *, 1);
-    cast->args[0] = tg_parse_new_literal(parser, tg_value_bytes(tg_type_of(TG_TYPE_STRING), text), offset);
+    cast->args[0] =
+        tg_parse_new_literal(parser, tg_value_bytes(tg_type_of(TG_TYPE_STRING), text), offset);
     cast->arg_count = 1;
     return cast;
 }
@@ -249,19 +261,22 @@ static tg_code date_literal(tg_parser *parser, tg_str text, size_t offset, tg_ex
     return TG_OK;
 }
 
-/* The local time of a text that may name a zone, which does not count: the longest beginning that is a time without one. */
+/* The local time of a text that may name a zone, which does not count: the longest beginning that
+ * is a time without one. */
 static bool parse_local_time(tg_parser *parser, tg_str text, int64_t *out_us)
 {
     bool has_zone;
     for (size_t len = text.len; len > 0; len--) {
-        if (tg_timestamp_parse(tg_str_sub(text, 0, len), parser->arena, out_us, &has_zone) && !has_zone) {
+        if (tg_timestamp_parse(tg_str_sub(text, 0, len), parser->arena, out_us, &has_zone) &&
+            !has_zone) {
             return true;
         }
     }
     return false;
 }
 
-static tg_code timestamp_literal(tg_parser *parser, tg_str text, bool is_local, size_t offset, tg_expr **out_expr)
+static tg_code timestamp_literal(tg_parser *parser, tg_str text, bool is_local, size_t offset,
+                                 tg_expr **out_expr)
 {
     const tg_type *type = tg_type_of(is_local ? TG_TYPE_TIMESTAMP_NTZ : TG_TYPE_TIMESTAMP);
     tg_str word = tg_str_trim(text);
@@ -303,11 +318,15 @@ tg_code tg_parse_typed_literal(tg_parser *parser, tg_expr **out_expr)
     case TG_KW_TIMESTAMP_NTZ:
         return timestamp_literal(parser, text, true, offset, out_expr);
     case TG_KW_TIME:
-        (void)TG_ERR(parser->err, UNSUPPORTED_TIME_TYPE, "literals of the data type TIME are not available");
+        (void)TG_ERR(parser->err, UNSUPPORTED_TIME_TYPE,
+                     "literals of the data type TIME are not available");
         break;
     default:
-        (void)TG_ERR(parser->err, UNSUPPORTED_TYPED_LITERAL, "literals of the type '%.*s' are not supported", TG_SARG(type.text));
-        (void)tg_error_hint(parser->err, "Typed literals are DATE, TIMESTAMP, TIMESTAMP_NTZ, TIMESTAMP_LTZ, INTERVAL and X.");
+        (void)TG_ERR(parser->err, UNSUPPORTED_TYPED_LITERAL,
+                     "literals of the type '%.*s' are not supported", TG_SARG(type.text));
+        (void)tg_error_hint(
+            parser->err,
+            "Typed literals are DATE, TIMESTAMP, TIMESTAMP_NTZ, TIMESTAMP_LTZ, INTERVAL and X.");
         break;
     }
     tg_span span = tg_parse_span_from(parser, offset);

@@ -2,7 +2,7 @@
 /* Names, strings and property lists. */
 #include "sql/parser_int.h"
 
-/* ---- names ------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* The name inside backticks; doubled ones become one. */
 static tg_str unquote(tg_arena *arena, tg_str quoted)
@@ -24,7 +24,8 @@ tg_ident tg_parse_take_ident(tg_parser *parser)
     const tg_token *token = tg_parse_peek(parser, 0);
     tg_str text = tg_str_sub(parser->text, token->offset, (size_t)token->offset + token->len);
     bool quoted = token->kind == TG_TOK_QUOTED;
-    tg_ident ident = {.text = quoted ? unquote(parser->arena, text) : tg_str_copy(parser->arena, text),
+    tg_ident ident = {.text =
+                          quoted ? unquote(parser->arena, text) : tg_str_copy(parser->arena, text),
                       .quoted = quoted,
                       .span = {token->offset, token->len}};
     tg_parse_advance(parser);
@@ -45,7 +46,8 @@ static tg_code refuse_hyphen(tg_parser *parser, const tg_ident *ident)
 {
     const tg_token *minus = tg_parse_peek(parser, 0), *next = tg_parse_peek(parser, 1);
     size_t end = (size_t)ident->span.offset + ident->span.len;
-    if (minus->kind != TG_TOK_MINUS || minus->offset != end || next->kind != TG_TOK_WORD || next->offset != end + 1) {
+    if (minus->kind != TG_TOK_MINUS || minus->offset != end || next->kind != TG_TOK_WORD ||
+        next->offset != end + 1) {
         return TG_OK;
     }
     tg_str shown = tg_str_sub(parser->text, ident->span.offset, (size_t)next->offset + next->len);
@@ -75,7 +77,8 @@ tg_code tg_parse_name(tg_parser *parser, const char *what, tg_name *out_name)
     return TG_OK;
 }
 
-tg_code tg_parse_ident_list(tg_parser *parser, const char *what, const tg_ident **out_idents, size_t *out_count)
+tg_code tg_parse_ident_list(tg_parser *parser, const char *what, const tg_ident **out_idents,
+                            size_t *out_count)
 {
     TG_TRY(tg_parse_expect_token(parser, TG_TOK_LEFT_PAREN, "'('"));
     TG_VEC(tg_ident) idents = {0};
@@ -92,7 +95,8 @@ tg_code tg_parse_ident_list(tg_parser *parser, const char *what, const tg_ident 
 
 bool tg_parse_at_identifier_clause(const tg_parser *parser)
 {
-    return tg_parse_word(parser, 0) == TG_KW_IDENTIFIER && tg_parse_kind(parser, 1) == TG_TOK_LEFT_PAREN &&
+    return tg_parse_word(parser, 0) == TG_KW_IDENTIFIER &&
+           tg_parse_kind(parser, 1) == TG_TOK_LEFT_PAREN &&
            (tg_parse_kind(parser, 2) == TG_TOK_STRING || tg_parse_kind(parser, 2) == TG_TOK_COLON);
 }
 
@@ -134,7 +138,7 @@ tg_code tg_parse_identifier_clause(tg_parser *parser, tg_name *out_name)
     return TG_OK;
 }
 
-/* ---- strings ----------------------------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 static int hex_digit(char c)
 {
@@ -162,7 +166,8 @@ static int64_t hex_value(tg_str text, size_t pos, size_t count)
     return value;
 }
 
-/* \uXXXX (two of them for a surrogate pair) or \UXXXXXXXX at pos, which is the backslash; bytes read, 0: no such escape. */
+/* \uXXXX (two of them for a surrogate pair) or \UXXXXXXXX at pos, which is the backslash; bytes
+ * read, 0: no such escape. */
 static size_t unescape_unicode(tg_str text, size_t pos, tg_buf *out)
 {
     bool is_long = text.ptr[pos + 1] == 'U';
@@ -171,7 +176,8 @@ static size_t unescape_unicode(tg_str text, size_t pos, tg_buf *out)
         return 0;
     }
     size_t len = is_long ? 10 : 6;
-    if (!is_long && code >= 0xD800 && code <= 0xDBFF && text.len > pos + 7 && text.ptr[pos + 6] == '\\' && text.ptr[pos + 7] == 'u') {
+    if (!is_long && code >= 0xD800 && code <= 0xDBFF && text.len > pos + 7 &&
+        text.ptr[pos + 6] == '\\' && text.ptr[pos + 7] == 'u') {
         int64_t low = hex_value(text, pos + 8, 4);
         if (low >= 0xDC00 && low <= 0xDFFF) {
             code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
@@ -254,7 +260,8 @@ static void add_string(tg_str token, tg_buf *out)
         char c = inner.ptr[pos];
         if (c == '\\' && pos + 1 < inner.len) {
             char next = inner.ptr[pos + 1];
-            size_t len = next == 'u' || next == 'U' ? unescape_unicode(inner, pos, out) : unescape_octal(inner, pos, out);
+            size_t len = next == 'u' || next == 'U' ? unescape_unicode(inner, pos, out)
+                                                    : unescape_octal(inner, pos, out);
             pos += len > 0 ? len : unescape_simple(inner, pos, out);
         } else {
             tg_buf_addc(out, c);
@@ -271,14 +278,15 @@ tg_code tg_parse_string(tg_parser *parser, const char *what, tg_str *out_text)
     tg_auto_buf tg_buf value = TG_BUF_INIT;
     while (tg_parse_kind(parser, 0) == TG_TOK_STRING) {
         const tg_token *token = tg_parse_peek(parser, 0);
-        add_string(tg_str_sub(parser->text, token->offset, (size_t)token->offset + token->len), &value);
+        add_string(tg_str_sub(parser->text, token->offset, (size_t)token->offset + token->len),
+                   &value);
         tg_parse_advance(parser);
     }
     *out_text = tg_buf_take(&value, parser->arena);
     return TG_OK;
 }
 
-/* ---- properties -------------------------------------------------------------------------------------------------- */
+/* ---- properties ------------------------------------------------------------------------------ */
 
 /* 'a.b' or a.b; words joined by dots. */
 static tg_code parse_property_key(tg_parser *parser, tg_str *out_key)
@@ -309,7 +317,8 @@ static tg_code parse_property_value(tg_parser *parser, tg_str *out_value)
     size_t offset = tg_parse_offset(parser);
     bool is_negative = tg_parse_accept_token(parser, TG_TOK_MINUS);
     kind = tg_parse_kind(parser, 0);
-    bool is_bool = !is_negative && (tg_parse_word(parser, 0) == TG_KW_TRUE || tg_parse_word(parser, 0) == TG_KW_FALSE);
+    bool is_bool = !is_negative && (tg_parse_word(parser, 0) == TG_KW_TRUE ||
+                                    tg_parse_word(parser, 0) == TG_KW_FALSE);
     if (!is_bool && kind != TG_TOK_INTEGER && kind != TG_TOK_DECIMAL) {
         return tg_parse_fail(parser, "a string, a number, true or false");
     }
@@ -332,12 +341,14 @@ tg_code tg_parse_properties(tg_parser *parser, tg_property **out_items, size_t *
         tg_property item = {0};
         TG_TRY(parse_property_key(parser, &item.key));
         if (tg_parse_accept_token(parser, TG_TOK_EQ) ||
-            (tg_parse_kind(parser, 0) != TG_TOK_COMMA && tg_parse_kind(parser, 0) != TG_TOK_RIGHT_PAREN)) {
+            (tg_parse_kind(parser, 0) != TG_TOK_COMMA &&
+             tg_parse_kind(parser, 0) != TG_TOK_RIGHT_PAREN)) {
             TG_TRY(parse_property_value(parser, &item.value));
         }
         item.span = tg_parse_span_from(parser, offset);
         if (tg_map_has(&seen, item.key)) {
-            (void)TG_ERR(parser->err, DUPLICATE_KEY, "property '%.*s' is given twice", TG_SARG(item.key));
+            (void)TG_ERR(parser->err, DUPLICATE_KEY, "property '%.*s' is given twice",
+                         TG_SARG(item.key));
             return tg_error_span(parser->err, item.span.offset, item.span.len);
         }
         (void)tg_map_put(&seen, item.key, parser);

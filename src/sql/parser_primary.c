@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an operand can be: literals, names, parentheses, CASE, CAST, lambdas, and what may follow it: [..], .field, ::type. */
+/* What an operand can be: literals, names, parentheses, CASE, CAST, lambdas, and what may follow
+ * it: [..], .field, ::type. */
 #include "sql/parser_int.h"
 
 static tg_expr *one_arg(tg_parser *parser, tg_expr_kind kind, size_t offset, tg_expr *arg)
@@ -17,7 +18,7 @@ static void set_args(tg_parser *parser, tg_expr *expr, const tg_expr_vec *args)
     expr->arg_count = args->count;
 }
 
-/* ---- parentheses, lambdas --------------------------------------------------------------------------------------------------- */
+/* ---- parentheses, lambdas -------------------------------------------------------------------- */
 
 static tg_code parse_lambda(tg_parser *parser, tg_expr **out_expr)
 {
@@ -96,7 +97,7 @@ static tg_code parse_paren(tg_parser *parser, tg_expr **out_expr)
     return parse_row(parser, offset, out_expr);
 }
 
-/* ---- CASE, CAST --------------------------------------------------------------------------------------------------------------- */
+/* ---- CASE, CAST ------------------------------------------------------------------------------ */
 
 static tg_code parse_case(tg_parser *parser, tg_expr **out_expr)
 {
@@ -149,13 +150,15 @@ static tg_code parse_cast(tg_parser *parser, tg_expr **out_expr)
     return TG_OK;
 }
 
-/* ---- names, stars --------------------------------------------------------------------------------------------------------------- */
+/* ---- names, stars ---------------------------------------------------------------------------- */
 
 /* [EXCEPT (a, b.c)] behind a star. */
-static tg_code parse_star_end(tg_parser *parser, tg_name qualifier, size_t offset, tg_expr **out_expr)
+static tg_code parse_star_end(tg_parser *parser, tg_name qualifier, size_t offset,
+                              tg_expr **out_expr)
 {
     TG_VEC(tg_name) except = {0};
-    if (tg_parse_word(parser, 0) == TG_KW_EXCEPT && tg_parse_kind(parser, 1) == TG_TOK_LEFT_PAREN && !tg_parse_paren_is_query(parser, 1)) {
+    if (tg_parse_word(parser, 0) == TG_KW_EXCEPT && tg_parse_kind(parser, 1) == TG_TOK_LEFT_PAREN &&
+        !tg_parse_paren_is_query(parser, 1)) {
         tg_parse_advance(parser);
         tg_parse_advance(parser);
         do {
@@ -175,8 +178,9 @@ static tg_code parse_star_end(tg_parser *parser, tg_name qualifier, size_t offse
 
 static bool is_no_paren_function(tg_keyword word)
 {
-    return word == TG_KW_CURRENT_DATE || word == TG_KW_CURRENT_TIMESTAMP || word == TG_KW_CURRENT_USER || word == TG_KW_CURRENT_TIME ||
-           word == TG_KW_USER || word == TG_KW_SESSION_USER;
+    return word == TG_KW_CURRENT_DATE || word == TG_KW_CURRENT_TIMESTAMP ||
+           word == TG_KW_CURRENT_USER || word == TG_KW_CURRENT_TIME || word == TG_KW_USER ||
+           word == TG_KW_SESSION_USER;
 }
 
 static tg_code parse_named(tg_parser *parser, tg_expr **out_expr)
@@ -215,7 +219,8 @@ static tg_code parse_named(tg_parser *parser, tg_expr **out_expr)
     if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN) {
         return tg_parse_call(parser, name, offset, out_expr);
     }
-    bool no_parens = parts.count == 1 && !parts.items[0].quoted && is_no_paren_function(tg_keyword_find(parts.items[0].text));
+    bool no_parens = parts.count == 1 && !parts.items[0].quoted &&
+                     is_no_paren_function(tg_keyword_find(parts.items[0].text));
     *out_expr = tg_parse_new_expr(parser, no_parens ? TG_EXPR_CALL : TG_EXPR_NAME, offset);
     if (no_parens) {
         (*out_expr)->call = TG_NEW(parser->arena, tg_call);
@@ -241,7 +246,7 @@ static tg_code parse_parameter(tg_parser *parser, tg_expr **out_expr)
     return TG_OK;
 }
 
-/* ---- operands ------------------------------------------------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 static tg_code parse_word(tg_parser *parser, tg_expr **out_expr)
 {
@@ -261,7 +266,8 @@ static tg_code parse_word(tg_parser *parser, tg_expr **out_expr)
         switch (word) {
         case TG_KW_NULL:
             tg_parse_advance(parser);
-            *out_expr = tg_parse_new_literal(parser, tg_value_null(tg_type_of(TG_TYPE_VOID)), offset);
+            *out_expr =
+                tg_parse_new_literal(parser, tg_value_null(tg_type_of(TG_TYPE_VOID)), offset);
             return TG_OK;
         case TG_KW_TRUE:
         case TG_KW_FALSE:
@@ -300,7 +306,8 @@ static tg_code parse_operand(tg_parser *parser, tg_expr **out_expr)
     case TG_TOK_STRING: {
         tg_str text;
         TG_TRY(tg_parse_string(parser, "a string", &text));
-        *out_expr = tg_parse_new_literal(parser, tg_value_bytes(tg_type_of(TG_TYPE_STRING), text), offset);
+        *out_expr =
+            tg_parse_new_literal(parser, tg_value_bytes(tg_type_of(TG_TYPE_STRING), text), offset);
         return TG_OK;
     }
     case TG_TOK_LEFT_PAREN:
@@ -342,7 +349,9 @@ static tg_code parse_collate(tg_parser *parser, size_t offset, tg_expr *base, tg
     tg_expr *expr = tg_parse_new_expr(parser, TG_EXPR_CALL, offset);
     expr->args = TG_NEW_ARRAY(parser->arena, tg_expr *, 2);
     expr->args[0] = base;
-    expr->args[1] = tg_parse_new_literal(parser, tg_value_bytes(tg_type_of(TG_TYPE_STRING), name.parts[name.count - 1].text), name.span.offset);
+    expr->args[1] = tg_parse_new_literal(
+        parser, tg_value_bytes(tg_type_of(TG_TYPE_STRING), name.parts[name.count - 1].text),
+        name.span.offset);
     expr->arg_count = 2;
     expr->call = TG_NEW(parser->arena, tg_call);
     expr->call->name = special_name(parser, "collate", offset);
@@ -354,6 +363,7 @@ tg_code tg_parse_primary(tg_parser *parser, tg_expr **out_expr)
 {
     size_t offset = tg_parse_offset(parser);
     tg_expr *expr;
+    int depth = parser->depth; /* a long chain enters more than once */
     TG_TRY(tg_parse_enter(parser));
     TG_TRY(parse_operand(parser, &expr));
     for (int chain = 0;; chain++) {
@@ -383,7 +393,7 @@ tg_code tg_parse_primary(tg_parser *parser, tg_expr **out_expr)
             break;
         }
     }
-    tg_parse_leave(parser);
+    parser->depth = depth;
     *out_expr = expr;
     return TG_OK;
 }

@@ -2,7 +2,7 @@
 /* Queries: WITH, SELECT, set operations (INTERSECT binds tighter), ORDER BY and LIMIT. */
 #include "sql/parser_int.h"
 
-/* ---- SELECT ------------------------------------------------------------------------------------------------------------------ */
+/* ---- SELECT ---------------------------------------------------------------------------------- */
 
 static tg_code parse_lateral_view(tg_parser *parser, tg_lateral_view *out)
 {
@@ -17,7 +17,8 @@ static tg_code parse_lateral_view(tg_parser *parser, tg_lateral_view *out)
         return tg_parse_fail(parser, "'('");
     }
     TG_TRY(tg_parse_call(parser, name, call_offset, &out->call));
-    if (tg_parse_at_name(parser, 0) && !tg_parse_word_is_clause(parser, 0) && tg_parse_word(parser, 0) != TG_KW_AS) {
+    if (tg_parse_at_name(parser, 0) && !tg_parse_word_is_clause(parser, 0) &&
+        tg_parse_word(parser, 0) != TG_KW_AS) {
         out->table_alias = tg_parse_take_ident(parser);
     }
     TG_VEC(tg_ident) columns = {0};
@@ -47,11 +48,13 @@ static tg_code parse_lateral_views(tg_parser *parser, tg_select *select)
     return TG_OK;
 }
 
-/* One set of GROUPING SETS, or an element of ROLLUP and CUBE: an expression, or a ROW of any number of columns. */
+/* One set of GROUPING SETS, or an element of ROLLUP and CUBE: an expression, or a ROW of any number
+ * of columns. */
 static tg_code parse_grouping_set(tg_parser *parser, tg_expr **out_expr)
 {
     size_t offset = tg_parse_offset(parser);
-    if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN && tg_parse_kind(parser, 1) == TG_TOK_RIGHT_PAREN) {
+    if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN &&
+        tg_parse_kind(parser, 1) == TG_TOK_RIGHT_PAREN) {
         tg_parse_advance(parser);
         tg_parse_advance(parser);
         *out_expr = tg_parse_new_expr(parser, TG_EXPR_ROW, offset);
@@ -70,7 +73,10 @@ static tg_group_kind grouping_kind(const tg_parser *parser)
     case TG_KW_CUBE:
         return paren ? TG_GROUP_CUBE : TG_GROUP_NONE;
     case TG_KW_GROUPING:
-        return tg_parse_word(parser, 1) == TG_KW_SETS && tg_parse_kind(parser, 2) == TG_TOK_LEFT_PAREN ? TG_GROUP_SETS : TG_GROUP_NONE;
+        return tg_parse_word(parser, 1) == TG_KW_SETS &&
+                       tg_parse_kind(parser, 2) == TG_TOK_LEFT_PAREN
+                   ? TG_GROUP_SETS
+                   : TG_GROUP_NONE;
     default:
         return TG_GROUP_NONE;
     }
@@ -91,9 +97,11 @@ static tg_code parse_grouping(tg_parser *parser, tg_group_kind kind, tg_expr_vec
     return tg_parse_expect_token(parser, TG_TOK_RIGHT_PAREN, "',' or ')'");
 }
 
-static tg_expr *grouping_call(tg_parser *parser, tg_group_kind kind, const tg_expr_vec *sets, size_t offset)
+static tg_expr *grouping_call(tg_parser *parser, tg_group_kind kind, const tg_expr_vec *sets,
+                              size_t offset)
 {
-    static const char *const NAMES[] = {[TG_GROUP_ROLLUP] = "rollup", [TG_GROUP_CUBE] = "cube", [TG_GROUP_SETS] = "grouping sets"};
+    static const char *const NAMES[] = {
+        [TG_GROUP_ROLLUP] = "rollup", [TG_GROUP_CUBE] = "cube", [TG_GROUP_SETS] = "grouping sets"};
     tg_expr *expr = tg_parse_new_expr(parser, TG_EXPR_CALL, offset);
     tg_ident *name = TG_NEW(parser->arena, tg_ident);
     *name = (tg_ident){.text = tg_str_from(NAMES[kind]), .span = expr->span};
@@ -135,7 +143,9 @@ static tg_code parse_group_by(tg_parser *parser, tg_select *select)
         } else {
             TG_TRY(tg_parse_expr(parser, &expr));
         }
-        only = element_count++ == 0 ? kind : kind == TG_GROUP_NONE && only == TG_GROUP_NONE ? TG_GROUP_NONE : TG_GROUP_MIXED;
+        only = element_count++ == 0                             ? kind
+               : kind == TG_GROUP_NONE && only == TG_GROUP_NONE ? TG_GROUP_NONE
+                                                                : TG_GROUP_MIXED;
         TG_VEC_PUSH(parser->arena, &exprs, expr);
     } while (tg_parse_accept_token(parser, TG_TOK_COMMA));
     select->group_kind = only == TG_GROUP_NONE ? parse_group_suffix(parser) : only;
@@ -218,8 +228,10 @@ static tg_code parse_select(tg_parser *parser, tg_relation *from, tg_query_body 
     while (tg_parse_accept_token(parser, TG_TOK_HINT)) {
         /* hints advise an optimiser: kept in the text, no meaning here */
     }
-    bool all = tg_parse_word(parser, 0) == TG_KW_ALL && tg_parse_kind(parser, 1) != TG_TOK_COMMA && tg_parse_kind(parser, 1) != TG_TOK_DOT;
-    bool distinct = tg_parse_word(parser, 0) == TG_KW_DISTINCT && tg_parse_kind(parser, 1) != TG_TOK_COMMA;
+    bool all = tg_parse_word(parser, 0) == TG_KW_ALL && tg_parse_kind(parser, 1) != TG_TOK_COMMA &&
+               tg_parse_kind(parser, 1) != TG_TOK_DOT;
+    bool distinct =
+        tg_parse_word(parser, 0) == TG_KW_DISTINCT && tg_parse_kind(parser, 1) != TG_TOK_COMMA;
     if (all || distinct) {
         tg_parse_advance(parser);
     }
@@ -237,7 +249,7 @@ static tg_code parse_select(tg_parser *parser, tg_relation *from, tg_query_body 
     return TG_OK;
 }
 
-/* ---- VALUES and other bodies -------------------------------------------------------------------------------------------------- */
+/* ---- VALUES and other bodies ----------------------------------------------------------------- */
 
 /* (a, b), a, or (a): the columns of one row. */
 static tg_code parse_row(tg_parser *parser, tg_expr ***out_row, size_t *out_len)
@@ -326,7 +338,8 @@ static tg_code parse_body_primary(tg_parser *parser, tg_query_body **out_body)
         tg_query *query;
         TG_TRY(tg_parse_paren_query(parser, &query));
         tg_query_body *body = TG_NEW(parser->arena, tg_query_body);
-        *body = (tg_query_body){.kind = TG_BODY_QUERY, .span = tg_parse_span_from(parser, offset), .query = query};
+        *body = (tg_query_body){
+            .kind = TG_BODY_QUERY, .span = tg_parse_span_from(parser, offset), .query = query};
         *out_body = body;
         return TG_OK;
     }
@@ -338,7 +351,8 @@ static tg_code parse_body_primary(tg_parser *parser, tg_query_body **out_body)
         tg_parse_advance(parser);
         TG_TRY(tg_parse_name(parser, "a table name", &name));
         tg_query_body *body = TG_NEW(parser->arena, tg_query_body);
-        *body = (tg_query_body){.kind = TG_BODY_TABLE, .span = tg_parse_span_from(parser, offset), .table = name};
+        *body = (tg_query_body){
+            .kind = TG_BODY_TABLE, .span = tg_parse_span_from(parser, offset), .table = name};
         *out_body = body;
         return TG_OK;
     }
@@ -349,12 +363,13 @@ static tg_code parse_body_primary(tg_parser *parser, tg_query_body **out_body)
     }
 }
 
-/* ---- set operations --------------------------------------------------------------------------------------------------------------- */
+/* ---- set operations -------------------------------------------------------------------------- */
 
 static bool accept_set_op(tg_parser *parser, bool intersect, tg_set_op *out_op)
 {
     tg_keyword word = tg_parse_word(parser, 0);
-    if (intersect ? word != TG_KW_INTERSECT : word != TG_KW_UNION && word != TG_KW_EXCEPT && word != TG_KW_MINUS) {
+    if (intersect ? word != TG_KW_INTERSECT
+                  : word != TG_KW_UNION && word != TG_KW_EXCEPT && word != TG_KW_MINUS) {
         return false;
     }
     *out_op = word == TG_KW_INTERSECT ? TG_INTERSECT : word == TG_KW_UNION ? TG_UNION : TG_EXCEPT;
@@ -377,7 +392,8 @@ static tg_code parse_set_level(tg_parser *parser, bool intersect, tg_query_body 
         if (tg_parse_word(parser, 0) == TG_KW_BY) {
             return tg_parse_fail(parser, "a query"); /* UNION BY NAME is not in Spark's SQL */
         }
-        TG_TRY(intersect ? parse_body_primary(parser, &body->right) : parse_set_level(parser, true, &body->right));
+        TG_TRY(intersect ? parse_body_primary(parser, &body->right)
+                         : parse_set_level(parser, true, &body->right));
         body->span = tg_parse_span_from(parser, left->span.offset);
         left = body;
     }
@@ -385,12 +401,13 @@ static tg_code parse_set_level(tg_parser *parser, bool intersect, tg_query_body 
     return TG_OK;
 }
 
-/* ---- the query --------------------------------------------------------------------------------------------------------------------- */
+/* ---- the query ------------------------------------------------------------------------------- */
 
 static tg_code parse_ctes(tg_parser *parser, tg_query *query)
 {
     TG_VEC(tg_cte) ctes = {0};
-    query->recursive = tg_parse_word(parser, 0) == TG_KW_RECURSIVE && tg_parse_at_name(parser, 1) && tg_parse_word(parser, 1) != TG_KW_AS;
+    query->recursive = tg_parse_word(parser, 0) == TG_KW_RECURSIVE && tg_parse_at_name(parser, 1) &&
+                       tg_parse_word(parser, 1) != TG_KW_AS;
     if (query->recursive) {
         tg_parse_advance(parser);
     }
@@ -398,7 +415,8 @@ static tg_code parse_ctes(tg_parser *parser, tg_query *query)
         tg_cte cte = {0};
         TG_TRY(tg_parse_ident(parser, "the name of a common table expression", &cte.name));
         if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN && !tg_parse_paren_is_query(parser, 0)) {
-            TG_TRY(tg_parse_ident_list(parser, "a column name", &cte.column_aliases, &cte.column_alias_count));
+            TG_TRY(tg_parse_ident_list(parser, "a column name", &cte.column_aliases,
+                                       &cte.column_alias_count));
         }
         (void)tg_parse_accept(parser, TG_KW_AS);
         TG_TRY(tg_parse_paren_query(parser, &cte.query));
@@ -427,7 +445,8 @@ static tg_code parse_sort_like(tg_parser *parser, tg_query *query)
 static tg_code parse_organization(tg_parser *parser, tg_query *query)
 {
     TG_TRY(parse_sort_like(parser, query));
-    if (query->body->kind == TG_BODY_SELECT && query->body->select->window_count == 0 && accept_window_clause(parser)) {
+    if (query->body->kind == TG_BODY_SELECT && query->body->select->window_count == 0 &&
+        accept_window_clause(parser)) {
         TG_TRY(parse_windows(parser, query->body->select));
     }
     if (tg_parse_accept(parser, TG_KW_LIMIT)) {

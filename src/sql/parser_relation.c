@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FROM: tables with time travel, subqueries, VALUES, table functions, joins, PIVOT and TABLESAMPLE (kept as text). */
+/* FROM: tables with time travel, subqueries, VALUES, table functions, joins, PIVOT and TABLESAMPLE
+ * (kept as text). */
 #include "sql/parser_int.h"
 
 static tg_relation *new_relation(tg_parser *parser, tg_relation_kind kind, size_t offset)
@@ -10,7 +11,7 @@ static tg_relation *new_relation(tg_parser *parser, tg_relation_kind kind, size_
     return relation;
 }
 
-/* ---- aliases ------------------------------------------------------------------------------------------------------------------ */
+/* ---- aliases --------------------------------------------------------------------------------- */
 
 /* A word that goes on with the clause around a relation and so is no alias of it. */
 static bool word_ends_relation(const tg_parser *parser)
@@ -23,7 +24,8 @@ static bool word_ends_relation(const tg_parser *parser)
     case TG_KW_TABLESAMPLE:
     case TG_KW_PIVOT:
     case TG_KW_UNPIVOT:
-        return tg_parse_kind(parser, 1) == TG_TOK_LEFT_PAREN || tg_parse_word(parser, 1) != TG_KW_NONE;
+        return tg_parse_kind(parser, 1) == TG_TOK_LEFT_PAREN ||
+               tg_parse_word(parser, 1) != TG_KW_NONE;
     case TG_KW_SCHEDULE:
     case TG_KW_TBLPROPERTIES:
     case TG_KW_KEYS:
@@ -35,7 +37,8 @@ static bool word_ends_relation(const tg_parser *parser)
     }
 }
 
-tg_code tg_parse_table_alias(tg_parser *parser, tg_ident *out_alias, const tg_ident **out_columns, size_t *out_count)
+tg_code tg_parse_table_alias(tg_parser *parser, tg_ident *out_alias, const tg_ident **out_columns,
+                             size_t *out_count)
 {
     bool has_as = tg_parse_accept(parser, TG_KW_AS);
     if (!has_as && (!tg_parse_at_name(parser, 0) || word_ends_relation(parser))) {
@@ -58,10 +61,11 @@ tg_code tg_parse_table_alias(tg_parser *parser, tg_ident *out_alias, const tg_id
 
 static tg_code parse_alias(tg_parser *parser, tg_relation *relation)
 {
-    return tg_parse_table_alias(parser, &relation->alias, &relation->column_aliases, &relation->column_alias_count);
+    return tg_parse_table_alias(parser, &relation->alias, &relation->column_aliases,
+                                &relation->column_alias_count);
 }
 
-/* ---- tables -------------------------------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 /* [FOR] VERSION AS OF v, [FOR] TIMESTAMP AS OF t */
 static tg_code parse_time_travel(tg_parser *parser, tg_relation *relation)
@@ -70,7 +74,8 @@ static tg_code parse_time_travel(tg_parser *parser, tg_relation *relation)
     tg_keyword word = tg_parse_word(parser, ahead);
     bool version = word == TG_KW_VERSION || word == TG_KW_SYSTEM_VERSION;
     bool timestamp = word == TG_KW_TIMESTAMP || word == TG_KW_SYSTEM_TIME;
-    if ((!version && !timestamp) || tg_parse_word(parser, ahead + 1) != TG_KW_AS || tg_parse_word(parser, ahead + 2) != TG_KW_OF) {
+    if ((!version && !timestamp) || tg_parse_word(parser, ahead + 1) != TG_KW_AS ||
+        tg_parse_word(parser, ahead + 2) != TG_KW_OF) {
         return TG_OK;
     }
     for (size_t i = 0; i < ahead + 3; i++) {
@@ -154,7 +159,8 @@ static bool at_stream(const tg_parser *parser)
         return false;
     }
     return tg_parse_kind(parser, 1) == TG_TOK_LEFT_PAREN ||
-           (tg_parse_at_name(parser, 1) && !tg_parse_word_is_clause(parser, 1) && !tg_keyword_is_strict(tg_parse_word(parser, 1)) &&
+           (tg_parse_at_name(parser, 1) && !tg_parse_word_is_clause(parser, 1) &&
+            !tg_keyword_is_strict(tg_parse_word(parser, 1)) &&
             tg_parse_word(parser, 1) != TG_KW_AS && tg_parse_word(parser, 1) != TG_KW_KEYS);
 }
 
@@ -183,7 +189,8 @@ static tg_code name_join(tg_parser *parser, tg_relation **relation)
     if (alias.text.len == 0 && count == 0) {
         return TG_OK;
     }
-    if ((*relation)->kind != TG_REL_JOIN && (*relation)->alias.text.len == 0 && (*relation)->column_alias_count == 0) {
+    if ((*relation)->kind != TG_REL_JOIN && (*relation)->alias.text.len == 0 &&
+        (*relation)->column_alias_count == 0) {
         (*relation)->alias = alias;
         (*relation)->column_aliases = columns;
         (*relation)->column_alias_count = count;
@@ -192,7 +199,8 @@ static tg_code name_join(tg_parser *parser, tg_relation **relation)
     tg_select_item *item = TG_NEW(parser->arena, tg_select_item);
     item->expr = tg_parse_new_expr(parser, TG_EXPR_STAR, (*relation)->span.offset);
     tg_select *select = TG_NEW(parser->arena, tg_select);
-    *select = (tg_select){.span = (*relation)->span, .items = item, .item_count = 1, .from = *relation};
+    *select =
+        (tg_select){.span = (*relation)->span, .items = item, .item_count = 1, .from = *relation};
     tg_query_body *body = TG_NEW(parser->arena, tg_query_body);
     *body = (tg_query_body){.kind = TG_BODY_SELECT, .span = select->span, .select = select};
     tg_query *query = TG_NEW(parser->arena, tg_query);
@@ -224,7 +232,8 @@ static tg_code parse_primary(tg_parser *parser, tg_relation **out_relation)
         *out_relation = relation;
         return parse_alias(parser, relation);
     }
-    TG_TRY(at_stream(parser) ? parse_stream(parser, out_relation) : parse_named(parser, false, out_relation));
+    TG_TRY(at_stream(parser) ? parse_stream(parser, out_relation)
+                             : parse_named(parser, false, out_relation));
     TG_TRY(parse_sample(parser, *out_relation));
     TG_TRY(parse_alias(parser, *out_relation));
     (*out_relation)->span = tg_parse_span_from(parser, offset);
@@ -236,10 +245,11 @@ tg_code tg_parse_source(tg_parser *parser, tg_relation **out_relation)
     if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN) {
         return parse_parenthesised(parser, out_relation);
     }
-    return at_stream(parser) ? parse_stream(parser, out_relation) : parse_named(parser, false, out_relation);
+    return at_stream(parser) ? parse_stream(parser, out_relation)
+                             : parse_named(parser, false, out_relation);
 }
 
-/* ---- joins ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- joins ----------------------------------------------------------------------------------- */
 
 /* Reads [NATURAL] [kind] JOIN; false when no join begins here. */
 static bool accept_join(tg_parser *parser, tg_join_kind *out_kind, bool *out_natural)
@@ -274,7 +284,8 @@ static bool accept_join(tg_parser *parser, tg_join_kind *out_kind, bool *out_nat
     tg_keyword word = tg_parse_word(parser, at);
     if (word == TG_KW_OUTER && *out_kind != TG_JOIN_INNER && *out_kind != TG_JOIN_CROSS) {
         at++;
-    } else if ((word == TG_KW_SEMI || word == TG_KW_ANTI) && (*out_kind == TG_JOIN_LEFT || at == (size_t)*out_natural)) {
+    } else if ((word == TG_KW_SEMI || word == TG_KW_ANTI) &&
+               (*out_kind == TG_JOIN_LEFT || at == (size_t)*out_natural)) {
         *out_kind = word == TG_KW_SEMI ? TG_JOIN_LEFT_SEMI : TG_JOIN_LEFT_ANTI;
         at++;
     }
@@ -293,7 +304,8 @@ static tg_code parse_join_condition(tg_parser *parser, tg_relation *join)
         return tg_parse_expr(parser, &join->on);
     }
     if (tg_parse_accept(parser, TG_KW_USING)) {
-        return tg_parse_ident_list(parser, "a column name", &join->using_columns, &join->using_count);
+        return tg_parse_ident_list(parser, "a column name", &join->using_columns,
+                                   &join->using_count);
     }
     return TG_OK;
 }
@@ -303,7 +315,8 @@ static tg_code parse_pivot(tg_parser *parser, tg_relation **relation)
     bool unpivot = tg_parse_word(parser, 0) == TG_KW_UNPIVOT;
     size_t offset = (*relation)->span.offset;
     tg_parse_advance(parser);
-    if (unpivot && (tg_parse_word(parser, 0) == TG_KW_INCLUDE || tg_parse_word(parser, 0) == TG_KW_EXCLUDE)) {
+    if (unpivot &&
+        (tg_parse_word(parser, 0) == TG_KW_INCLUDE || tg_parse_word(parser, 0) == TG_KW_EXCLUDE)) {
         tg_parse_advance(parser);
         TG_TRY(tg_parse_expect(parser, TG_KW_NULLS));
     }
@@ -320,7 +333,8 @@ static tg_code parse_pivot(tg_parser *parser, tg_relation **relation)
 static tg_code parse_joined(tg_parser *parser, tg_relation **out_relation)
 {
     tg_relation *left;
-    bool lateral = tg_parse_word(parser, 0) == TG_KW_LATERAL && tg_parse_word(parser, 1) != TG_KW_VIEW && tg_parse_accept(parser, TG_KW_LATERAL);
+    bool lateral = tg_parse_word(parser, 0) == TG_KW_LATERAL &&
+                   tg_parse_word(parser, 1) != TG_KW_VIEW && tg_parse_accept(parser, TG_KW_LATERAL);
     TG_TRY(parse_primary(parser, &left));
     left->lateral = lateral;
     for (;;) {

@@ -33,25 +33,30 @@ tg_code tg_parse_query_text(tg_parser *parser, tg_query **out_query, tg_str *out
     return TG_OK;
 }
 
-tg_code tg_parse_predicate(tg_parser *parser, const char *what, tg_expr **out_expr, tg_str *out_text)
+tg_code tg_parse_predicate(tg_parser *parser, const char *what, tg_expr **out_expr,
+                           tg_str *out_text)
 {
     size_t offset = tg_parse_offset(parser);
-    bool is_missing = tg_parse_at_end(parser) || (tg_parse_word(parser, 0) == TG_KW_BY && tg_parse_word(parser, 1) == TG_KW_NAME) ||
-                      tg_parse_is_query_start(parser, 0);
+    bool is_missing =
+        tg_parse_at_end(parser) ||
+        (tg_parse_word(parser, 0) == TG_KW_BY && tg_parse_word(parser, 1) == TG_KW_NAME) ||
+        tg_parse_is_query_start(parser, 0);
     if (is_missing) {
         (void)tg_parse_fail(parser, "a predicate");
-        return tg_error_hint(parser->err, "%s needs a predicate; it says which rows are replaced.", what);
+        return tg_error_hint(parser->err, "%s needs a predicate; it says which rows are replaced.",
+                             what);
     }
     TG_TRY(tg_parse_expr(parser, out_expr));
     *out_text = tg_parse_text(parser, tg_parse_span_from(parser, offset));
     return TG_OK;
 }
 
-/* ---- one statement --------------------------------------------------------------------------------------------------------- */
+/* ---- one statement --------------------------------------------------------------------------- */
 
 static tg_code parse_explain(tg_parser *parser, tg_stmt *stmt)
 {
-    static const tg_keyword LEVELS[] = {TG_KW_EXTENDED, TG_KW_FORMATTED, TG_KW_LOGICAL, TG_KW_CODEGEN, TG_KW_COST};
+    static const tg_keyword LEVELS[] = {TG_KW_EXTENDED, TG_KW_FORMATTED, TG_KW_LOGICAL,
+                                        TG_KW_CODEGEN, TG_KW_COST};
     stmt->kind = TG_STMT_EXPLAIN;
     tg_parse_advance(parser);
     for (size_t i = 0; i < sizeof(LEVELS) / sizeof(*LEVELS); i++) {
@@ -88,8 +93,10 @@ static tg_code parse_kind(tg_parser *parser, tg_stmt *stmt)
             return TG_OK;
         }
         /* for "did you mean" */
-        static const tg_keyword STARTS[] = {TG_KW_SELECT, TG_KW_CREATE, TG_KW_INSERT, TG_KW_DELETE, TG_KW_UPDATE, TG_KW_SHOW, TG_KW_DESCRIBE,
-                                            TG_KW_DROP,   TG_KW_WITH,   TG_KW_REFRESH, TG_KW_EXPLAIN, TG_KW_VALUES, TG_KW_SET, TG_KW_USE};
+        static const tg_keyword STARTS[] = {
+            TG_KW_SELECT,  TG_KW_CREATE,   TG_KW_INSERT, TG_KW_DELETE, TG_KW_UPDATE,
+            TG_KW_SHOW,    TG_KW_DESCRIBE, TG_KW_DROP,   TG_KW_WITH,   TG_KW_REFRESH,
+            TG_KW_EXPLAIN, TG_KW_VALUES,   TG_KW_SET,    TG_KW_USE};
         for (size_t i = 0; i < sizeof(STARTS) / sizeof(*STARTS); i++) {
             (void)tg_parse_at(parser, STARTS[i]);
         }
@@ -109,7 +116,7 @@ tg_code tg_parse_statement(tg_parser *parser, tg_stmt **out_stmt)
     return TG_OK;
 }
 
-/* ---- scripts ------------------------------------------------------------------------------------------------------------------ */
+/* ---- scripts --------------------------------------------------------------------------------- */
 
 /* Behind the next semicolon outside parentheses of tokens; false at the end. */
 static bool skip_statement(tg_parser *parser)
@@ -124,7 +131,8 @@ static bool skip_statement(tg_parser *parser)
     return true;
 }
 
-void tg_sql_parse_file(tg_str text, const char *file, tg_arena *arena, tg_stmt_list *out_stmts, tg_diags *diags)
+void tg_sql_parse_file(tg_str text, const char *file, tg_arena *arena, tg_stmt_list *out_stmts,
+                       tg_diags *diags)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
     tg_parser parser;
@@ -166,7 +174,8 @@ void tg_sql_split(tg_str text, tg_arena *arena, tg_span **out_spans, size_t *out
     tg_auto_error tg_error err = TG_ERROR_INIT;
     if (tg_lexer_run(text, arena, &tokens, &err) != TG_OK) {
         /* too large or not UTF-8: one piece, whose parsing tells what is wrong */
-        TG_VEC_PUSH(arena, &spans, ((tg_span){0, (uint32_t)(text.len > UINT32_MAX ? UINT32_MAX : text.len)}));
+        TG_VEC_PUSH(arena, &spans,
+                    ((tg_span){0, (uint32_t)(text.len > UINT32_MAX ? UINT32_MAX : text.len)}));
         *out_spans = spans.items;
         *out_count = spans.count;
         return;
@@ -189,7 +198,7 @@ void tg_sql_split(tg_str text, tg_arena *arena, tg_span **out_spans, size_t *out
     *out_count = spans.count;
 }
 
-/* ---- entry points ---------------------------------------------------------------------------------------------------------------- */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
 /* The whole text must have been read. */
 static tg_code finish(tg_parser *parser, const char *expected)
@@ -240,7 +249,8 @@ tg_code tg_sql_parse_type(tg_str text, tg_arena *arena, const tg_type **out_type
     tg_parser parser;
     TG_TRY(tg_parser_init(&parser, text, arena, err));
     TG_TRY(tg_parse_type(&parser, out_type));
-    return tg_parse_kind(&parser, 0) == TG_TOK_END ? TG_OK : tg_parse_fail(&parser, "the end of the type");
+    return tg_parse_kind(&parser, 0) == TG_TOK_END ? TG_OK
+                                                   : tg_parse_fail(&parser, "the end of the type");
 }
 
 tg_code tg_sql_parse_name(tg_str text, tg_arena *arena, tg_name *out_name, tg_error *err)
@@ -248,7 +258,8 @@ tg_code tg_sql_parse_name(tg_str text, tg_arena *arena, tg_name *out_name, tg_er
     tg_parser parser;
     TG_TRY(tg_parser_init(&parser, text, arena, err));
     TG_TRY(tg_parse_name(&parser, "a name", out_name));
-    return tg_parse_kind(&parser, 0) == TG_TOK_END ? TG_OK : tg_parse_fail(&parser, "the end of the name");
+    return tg_parse_kind(&parser, 0) == TG_TOK_END ? TG_OK
+                                                   : tg_parse_fail(&parser, "the end of the name");
 }
 
 tg_code tg_sql_parse_columns(tg_str text, tg_arena *arena, tg_schema *out_schema, tg_error *err)

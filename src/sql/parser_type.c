@@ -30,7 +30,8 @@ static tg_code expect_close_angle(tg_parser *parser)
 }
 
 /* (n) or (n, n): up to max numbers; out_count 0 when there is no parenthesis. */
-static tg_code parse_type_numbers(tg_parser *parser, size_t max, int *out_numbers, size_t *out_count)
+static tg_code parse_type_numbers(tg_parser *parser, size_t max, int *out_numbers,
+                                  size_t *out_count)
 {
     size_t count = 0;
     if (tg_parse_accept_token(parser, TG_TOK_LEFT_PAREN)) {
@@ -38,7 +39,9 @@ static tg_code parse_type_numbers(tg_parser *parser, size_t max, int *out_number
             const tg_token *token = tg_parse_peek(parser, 0);
             int64_t number = 0;
             if (token->kind != TG_TOK_INTEGER || count == max ||
-                !tg_str_to_i64(tg_str_sub(parser->text, token->offset, (size_t)token->offset + token->len), &number) ||
+                !tg_str_to_i64(
+                    tg_str_sub(parser->text, token->offset, (size_t)token->offset + token->len),
+                    &number) ||
                 number > INT32_MAX) {
                 return tg_parse_fail(parser, count == max ? "')'" : "a whole number");
             }
@@ -59,12 +62,15 @@ static tg_code parse_decimal_type(tg_parser *parser, size_t offset, const tg_typ
     int precision = numbers[0], scale = numbers[1];
     tg_span span = tg_parse_span_from(parser, offset);
     if (precision > DECIMAL_PRECISION_MAX) {
-        (void)TG_ERR(parser->err, DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION, "decimal precision %d is larger than the maximum of %d",
-                     precision, (int)DECIMAL_PRECISION_MAX);
+        (void)TG_ERR(parser->err, DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION,
+                     "decimal precision %d is larger than the maximum of %d", precision,
+                     (int)DECIMAL_PRECISION_MAX);
         return tg_error_span(parser->err, span.offset, span.len);
     }
     if (precision < 1 || scale > precision) {
-        (void)TG_ERR(parser->err, UNSUPPORTED_DATATYPE, "decimal(%d,%d) is not a type: the precision is at least 1 and the scale at most the precision",
+        (void)TG_ERR(parser->err, UNSUPPORTED_DATATYPE,
+                     "decimal(%d,%d) is not a type: the precision is at least 1 and the scale at "
+                     "most the precision",
                      precision, scale);
         return tg_error_span(parser->err, span.offset, span.len);
     }
@@ -79,7 +85,8 @@ static tg_code parse_string_type(tg_parser *parser, size_t offset, const tg_type
         tg_ident collation;
         TG_TRY(tg_parse_ident(parser, "a collation", &collation));
         if (!tg_str_ieq(collation.text, TG_S("UTF8_BINARY"))) {
-            return tg_parse_unsupported(parser, offset, "a string type with a collation other than UTF8_BINARY");
+            return tg_parse_unsupported(parser, offset,
+                                        "a string type with a collation other than UTF8_BINARY");
         }
     }
     *out_type = tg_type_of(TG_TYPE_STRING);
@@ -130,7 +137,9 @@ static tg_code parse_interval_type(tg_parser *parser, size_t offset, const tg_ty
     tg_interval_field from, to;
     if (!interval_field(tg_parse_word(parser, 0), &from)) {
         (void)tg_parse_unsupported(parser, offset, "the type INTERVAL without fields");
-        return tg_error_hint(parser->err, "Name the fields, as in INTERVAL DAY TO SECOND or INTERVAL YEAR TO MONTH.");
+        return tg_error_hint(
+            parser->err,
+            "Name the fields, as in INTERVAL DAY TO SECOND or INTERVAL YEAR TO MONTH.");
     }
     tg_parse_advance(parser);
     to = from;
@@ -254,9 +263,11 @@ static tg_code refuse_type(tg_parser *parser, size_t offset)
     tg_str word = tg_str_sub(parser->text, span.offset, (size_t)span.offset + span.len);
     (void)TG_ERR(parser->err, UNSUPPORTED_DATATYPE, "unsupported data type '%.*s'", TG_SARG(word));
     static const tg_str names[] = {
-        {"ARRAY", 5}, {"BIGINT", 6}, {"BINARY", 6}, {"BOOLEAN", 7}, {"CHAR", 4}, {"DATE", 4}, {"DECIMAL", 7}, {"DOUBLE", 6}, {"FLOAT", 5},
-        {"INT", 3}, {"INTEGER", 7}, {"INTERVAL", 8}, {"MAP", 3}, {"NUMERIC", 7}, {"SMALLINT", 8}, {"STRING", 6}, {"STRUCT", 6},
-        {"TIMESTAMP", 9}, {"TIMESTAMP_NTZ", 13}, {"TINYINT", 7}, {"VARCHAR", 7}, {"VARIANT", 7},
+        {"ARRAY", 5},   {"BIGINT", 6},   {"BINARY", 6},    {"BOOLEAN", 7},        {"CHAR", 4},
+        {"DATE", 4},    {"DECIMAL", 7},  {"DOUBLE", 6},    {"FLOAT", 5},          {"INT", 3},
+        {"INTEGER", 7}, {"INTERVAL", 8}, {"MAP", 3},       {"NUMERIC", 7},        {"SMALLINT", 8},
+        {"STRING", 6},  {"STRUCT", 6},   {"TIMESTAMP", 9}, {"TIMESTAMP_NTZ", 13}, {"TINYINT", 7},
+        {"VARCHAR", 7}, {"VARIANT", 7},
     };
     tg_str near = tg_str_nearest(word, names, sizeof(names) / sizeof(names[0]));
     if (near.len > 0) {

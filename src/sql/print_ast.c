@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The syntax tree as Databricks SQL in a normal form: keywords in upper case, operands in parentheses where Spark's precedence
- * needs them, names quoted where a bare word would mean something else.
+ * The syntax tree as Databricks SQL in a normal form: keywords in upper case, operands in
+ * parentheses where Spark's precedence needs them, names quoted where a bare word would mean
+ * something else.
  */
 #include "sql/sql.h"
 #include "sql/token.h"
@@ -33,17 +34,20 @@ static void new_clause(printer *p)
     }
 }
 
-/* ---- names and literals -------------------------------------------------------------------------------------------------------- */
+/* ---- names and literals ---------------------------------------------------------------------- */
 
 void tg_sql_print_ident(tg_str name, tg_buf *out)
 {
     bool bare = name.len > 0 && !(name.ptr[0] >= '0' && name.ptr[0] <= '9');
     for (size_t i = 0; i < name.len && bare; i++) {
         char c = name.ptr[i];
-        bare = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        bare =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     }
     tg_keyword keyword = bare ? tg_keyword_find(name) : TG_KW_NONE;
-    if (bare && (keyword == TG_KW_NONE || (!tg_keyword_is_reserved(keyword) && !tg_keyword_is_strict(keyword) && !tg_keyword_needs_quotes(keyword)))) {
+    if (bare && (keyword == TG_KW_NONE ||
+                 (!tg_keyword_is_reserved(keyword) && !tg_keyword_is_strict(keyword) &&
+                  !tg_keyword_needs_quotes(keyword)))) {
         tg_buf_adds(out, name);
         return;
     }
@@ -94,7 +98,7 @@ static void print_type(printer *p, const tg_type *type)
     tg_buf_adds(p->out, tg_type_ddl(scratch, type));
 }
 
-/* ---- expressions ------------------------------------------------------------------------------------------------------------------- */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 /* How tightly a node binds; an operand of lower level goes into parentheses. */
 enum {
@@ -165,7 +169,9 @@ static void print_sort_items(printer *p, const tg_sort_item *items, size_t count
         add(p, i > 0 ? ", " : "");
         print_expr(p, items[i].expr, 0);
         add(p, items[i].descending ? " DESC" : "");
-        add(p, items[i].nulls == TG_NULLS_FIRST ? " NULLS FIRST" : items[i].nulls == TG_NULLS_LAST ? " NULLS LAST" : "");
+        add(p, items[i].nulls == TG_NULLS_FIRST  ? " NULLS FIRST"
+               : items[i].nulls == TG_NULLS_LAST ? " NULLS LAST"
+                                                 : "");
     }
 }
 
@@ -192,7 +198,8 @@ static void print_frame_bound(printer *p, const tg_frame_bound *bound)
 static void print_window(printer *p, const tg_window_spec *spec)
 {
     const char *gap = "";
-    bool is_name = spec->base.text.len > 0 && spec->partition_count == 0 && spec->order_count == 0 && spec->frame == TG_FRAME_NONE;
+    bool is_name = spec->base.text.len > 0 && spec->partition_count == 0 &&
+                   spec->order_count == 0 && spec->frame == TG_FRAME_NONE;
     if (is_name) {
         tg_sql_print_ident(spec->base.text, p->out);
         return;
@@ -226,7 +233,8 @@ static void print_window(printer *p, const tg_window_spec *spec)
 
 static bool is_unit_call(const tg_call *call)
 {
-    static const char *const NAMES[] = {"dateadd", "date_add", "timestampadd", "datediff", "date_diff", "timestampdiff", "timediff"};
+    static const char *const NAMES[] = {"dateadd",   "date_add",      "timestampadd", "datediff",
+                                        "date_diff", "timestampdiff", "timediff"};
     for (size_t i = 0; call->name.count == 1 && i < sizeof(NAMES) / sizeof(*NAMES); i++) {
         if (tg_str_ieq(call->name.parts[0].text, tg_str_from(NAMES[i]))) {
             return true;
@@ -247,7 +255,8 @@ static void print_call_args(printer *p, const tg_expr *expr)
             add(p, " => ");
         }
         /* The unit of a date function is a bare word: as a text it would mean another form. */
-        bool is_unit = i == 0 && expr->arg_count == 3 && is_unit_call(call) && expr->args[0]->kind == TG_EXPR_LITERAL &&
+        bool is_unit = i == 0 && expr->arg_count == 3 && is_unit_call(call) &&
+                       expr->args[0]->kind == TG_EXPR_LITERAL &&
                        expr->args[0]->literal.type->kind == TG_TYPE_STRING;
         if (is_unit) {
             tg_buf_adds(p->out, expr->args[0]->literal.as.bytes);
@@ -520,7 +529,9 @@ static void print_node(printer *p, const tg_expr *expr)
         break;
     case TG_EXPR_INTERVAL:
         add(p, "INTERVAL ");
-        print_expr(p, expr->args[0], LEVEL_PRIMARY + (expr->args[0]->kind != TG_EXPR_NAME && expr->args[0]->kind != TG_EXPR_PARAMETER));
+        print_expr(p, expr->args[0],
+                   LEVEL_PRIMARY + (expr->args[0]->kind != TG_EXPR_NAME &&
+                                    expr->args[0]->kind != TG_EXPR_PARAMETER));
         add(p, " ");
         tg_buf_adds(p->out, expr->call->name.parts[0].text);
         break;
@@ -549,7 +560,7 @@ void tg_sql_print_expr(const tg_expr *expr, tg_buf *out)
     print_expr(&p, expr, 0);
 }
 
-/* ---- relations ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- relations ------------------------------------------------------------------------------- */
 
 static void print_alias(printer *p, tg_ident alias, const tg_ident *columns, size_t column_count)
 {
@@ -567,7 +578,9 @@ static void print_relation(printer *p, const tg_relation *relation);
 
 static void print_join(printer *p, const tg_relation *join)
 {
-    static const char *const WORDS[] = {"JOIN", "CROSS JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"};
+    static const char *const WORDS[] = {"JOIN",          "CROSS JOIN", "LEFT JOIN",
+                                        "RIGHT JOIN",    "FULL JOIN",  "LEFT SEMI JOIN",
+                                        "LEFT ANTI JOIN"};
     add(p, join->natural ? " NATURAL " : " ");
     add(p, WORDS[join->join]);
     add(p, " ");
@@ -656,7 +669,7 @@ static void print_relation(printer *p, const tg_relation *relation)
     }
 }
 
-/* ---- queries ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 static void print_values(printer *p, const tg_query_body *body)
 {
@@ -686,7 +699,9 @@ static void print_select_items(printer *p, const tg_select *select)
 
 static void print_group_by(printer *p, const tg_select *select)
 {
-    static const char *const WORDS[] = {[TG_GROUP_ROLLUP] = "ROLLUP (", [TG_GROUP_CUBE] = "CUBE (", [TG_GROUP_SETS] = "GROUPING SETS ("};
+    static const char *const WORDS[] = {[TG_GROUP_ROLLUP] = "ROLLUP (",
+                                        [TG_GROUP_CUBE] = "CUBE (",
+                                        [TG_GROUP_SETS] = "GROUPING SETS ("};
     if (select->group_kind == TG_GROUP_NONE) {
         return;
     }
@@ -696,7 +711,8 @@ static void print_group_by(printer *p, const tg_select *select)
         add(p, "ALL");
         return;
     }
-    bool wrapped = select->group_kind == TG_GROUP_ROLLUP || select->group_kind == TG_GROUP_CUBE || select->group_kind == TG_GROUP_SETS;
+    bool wrapped = select->group_kind == TG_GROUP_ROLLUP || select->group_kind == TG_GROUP_CUBE ||
+                   select->group_kind == TG_GROUP_SETS;
     add(p, wrapped ? WORDS[select->group_kind] : "");
     print_exprs(p, select->group_by, select->group_count);
     add(p, wrapped ? ")" : "");

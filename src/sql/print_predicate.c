@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A bound predicate as Databricks SQL: the folded predicate of states and messages. Implicit casts are left out where binding the
- * text again inserts them; what has no operator form prints as a call.
+ * A bound predicate as Databricks SQL: the folded predicate of states and messages. Implicit casts
+ * are left out where binding the text again inserts them; what has no operator form prints as a
+ * call.
  */
 #include "sql/sql.h"
 #include "sql/functions.h"
@@ -16,13 +17,17 @@ static void print(printer *p, const tg_bexpr *expr, bool paren);
 
 static const char *infix(const char *name)
 {
-    static const char *const SIGNS[] = {"+", "-", "*", "/", "%", "||", "=", "<>", "<", "<=", ">", ">=", "<=>", "&", "|", "^"};
+    static const char *const SIGNS[] = {"+", "-",  "*", "/",  "%",   "||", "=", "<>",
+                                        "<", "<=", ">", ">=", "<=>", "&",  "|", "^"};
     for (size_t i = 0; i < sizeof(SIGNS) / sizeof(*SIGNS); i++) {
         if (strcmp(SIGNS[i], name) == 0) {
             return SIGNS[i];
         }
     }
-    return strcmp(name, "and") == 0 ? "AND" : strcmp(name, "or") == 0 ? "OR" : strcmp(name, "div") == 0 ? "DIV" : NULL;
+    return strcmp(name, "and") == 0   ? "AND"
+           : strcmp(name, "or") == 0  ? "OR"
+           : strcmp(name, "div") == 0 ? "DIV"
+                                      : NULL;
 }
 
 static void print_args(printer *p, const tg_bexpr *expr, size_t from)
@@ -55,7 +60,10 @@ static bool print_form(printer *p, const tg_bexpr *expr)
 {
     static const struct {
         const char *name, *suffix;
-    } SUFFIXES[] = {{"isnull", " IS NULL"}, {"isnotnull", " IS NOT NULL"}, {"is_true", " IS TRUE"}, {"is_false", " IS FALSE"}};
+    } SUFFIXES[] = {{"isnull", " IS NULL"},
+                    {"isnotnull", " IS NOT NULL"},
+                    {"is_true", " IS TRUE"},
+                    {"is_false", " IS FALSE"}};
     const char *name = expr->function->name;
     for (size_t i = 0; i < sizeof(SUFFIXES) / sizeof(*SUFFIXES); i++) {
         if (strcmp(name, SUFFIXES[i].name) == 0) {

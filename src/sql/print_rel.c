@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Relations as DuckDB SQL: one nested SELECT per node, columns named "c<id>". Ids are unique in a query, so no name needs a
- * qualifier and an outer reference simply names its column. DuckDB's optimiser flattens the nesting and pushes filters and
- * projections into the scans.
+ * Relations as DuckDB SQL: one nested SELECT per node, columns named "c<id>". Ids are unique in a
+ * query, so no name needs a qualifier and an outer reference simply names its column. DuckDB's
+ * optimiser flattens the nesting and pushes filters and projections into the scans.
  */
 #include "sql/sql_int.h"
 #include "sql/tree.h"
@@ -37,7 +37,8 @@ static tg_code put_from(tg_print_context *ctx, const tg_rel *rel, tg_error *err)
     return TG_OK;
 }
 
-static tg_code put_exprs(tg_print_context *ctx, tg_bexpr *const *exprs, const tg_column *columns, size_t count, tg_error *err)
+static tg_code put_exprs(tg_print_context *ctx, tg_bexpr *const *exprs, const tg_column *columns,
+                         size_t count, tg_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         put(ctx, i > 0 ? ", " : "");
@@ -62,9 +63,10 @@ static tg_code put_order(tg_print_context *ctx, const tg_bsort *sorts, size_t co
     return TG_OK;
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
-/* Where a scan stands in tg_sql_scans order; a scan that is shared between places stands nowhere (SIZE_MAX): nothing is known of it. */
+/* Where a scan stands in tg_sql_scans order; a scan that is shared between places stands nowhere
+ * (SIZE_MAX): nothing is known of it. */
 static size_t scan_index(const tg_print_context *ctx, const tg_rel *scan)
 {
     size_t found = SIZE_MAX;
@@ -134,7 +136,9 @@ static tg_code print_filter(tg_print_context *ctx, const tg_rel *rel, tg_error *
 
 static tg_code print_join(tg_print_context *ctx, const tg_rel *rel, tg_error *err)
 {
-    static const char *const WORDS[] = {" JOIN ", " CROSS JOIN ", " LEFT JOIN ", " RIGHT JOIN ", " FULL JOIN ", " SEMI JOIN ", " ANTI JOIN "};
+    static const char *const WORDS[] = {" JOIN ",       " CROSS JOIN ", " LEFT JOIN ",
+                                        " RIGHT JOIN ", " FULL JOIN ",  " SEMI JOIN ",
+                                        " ANTI JOIN "};
     tg_join_kind kind = rel->join == TG_JOIN_CROSS && rel->condition ? TG_JOIN_INNER : rel->join;
     put(ctx, "SELECT ");
     put_columns(ctx, rel);
@@ -163,7 +167,8 @@ static tg_code print_aggregate(tg_print_context *ctx, const tg_rel *rel, tg_erro
         put(ctx, i + 1 < rel->column_count ? ", " : "");
     }
     if (rel->column_count == 0 || rel->group_count < rel->column_count) {
-        TG_TRY(put_exprs(ctx, rel->exprs + rel->group_count, rel->columns + rel->group_count, rel->column_count - rel->group_count, err));
+        TG_TRY(put_exprs(ctx, rel->exprs + rel->group_count, rel->columns + rel->group_count,
+                         rel->column_count - rel->group_count, err));
     }
     put(ctx, " FROM ");
     TG_TRY(put_from(ctx, rel->input, err));
@@ -208,7 +213,8 @@ static tg_code print_set_op(tg_print_context *ctx, const tg_rel *rel, tg_error *
     return TG_OK;
 }
 
-/* ORDER BY and LIMIT of the nodes on top, around the first node that is neither. cols prints the select list. */
+/* ORDER BY and LIMIT of the nodes on top, around the first node that is neither. cols prints the
+ * select list. */
 static tg_code print_ordered(tg_print_context *ctx, const tg_rel *rel, tg_error *err)
 {
     const tg_rel *limit = rel->kind == TG_R_LIMIT ? rel : NULL;
@@ -278,7 +284,7 @@ tg_code tg_print_query(tg_print_context *ctx, const tg_rel *rel, tg_error *err)
     return TG_OK;
 }
 
-/* ---- whole queries ------------------------------------------------------------------------------------------------------------------ */
+/* ---- whole queries --------------------------------------------------------------------------- */
 
 static void default_column(void *self, uint32_t id, tg_buf *out)
 {
@@ -305,18 +311,23 @@ static void put_result_name(tg_print_context *ctx, const tg_rel *rel, size_t ind
     }
 }
 
-tg_code tg_sql_print_rel(const tg_rel *rel, const tg_print_options *options, bool numbered_output, tg_buf *out, tg_error *err)
+tg_code tg_sql_print_rel(const tg_rel *rel, const tg_print_options *options, bool numbered_output,
+                         tg_buf *out, tg_error *err)
 {
     if (options->dialect != TG_DIALECT_DUCKDB) {
-        TG_FAIL(err, UNSUPPORTED_FEATURE, "printing queries for Spark is not available in this release");
+        TG_FAIL(err, UNSUPPORTED_FEATURE,
+                "printing queries for Spark is not available in this release");
     }
     tg_auto_arena tg_arena *arena = tg_arena_new();
-    tg_print_context ctx = {.options = options, .out = out, .arena = arena, .column_text = default_column};
+    tg_print_context ctx = {
+        .options = options, .out = out, .arena = arena, .column_text = default_column};
     const tg_rel **scans;
     tg_sql_scans(rel, arena, &scans, &ctx.scan_count);
     ctx.scans = scans;
-    /* The order must stand outermost: a projection of plain columns on top of it moves into its select list. */
-    bool projects = is_plain_select(rel) && (rel->input->kind == TG_R_SORT || rel->input->kind == TG_R_LIMIT);
+    /* The order must stand outermost: a projection of plain columns on top of it moves into its
+     * select list. */
+    bool projects =
+        is_plain_select(rel) && (rel->input->kind == TG_R_SORT || rel->input->kind == TG_R_LIMIT);
     const tg_rel *below = projects ? rel->input : rel;
     put(&ctx, "SELECT ");
     for (size_t i = 0; i < rel->column_count; i++) {
@@ -335,10 +346,15 @@ tg_code tg_sql_print_rel(const tg_rel *rel, const tg_print_options *options, boo
     return put_from(&ctx, below, err);
 }
 
-tg_code tg_sql_print_bexpr(const tg_bexpr *expr, const tg_print_options *options, void (*column_text)(void *self, uint32_t id, tg_buf *out),
-                           void *self, tg_buf *out, tg_error *err)
+tg_code tg_sql_print_bexpr(const tg_bexpr *expr, const tg_print_options *options,
+                           void (*column_text)(void *self, uint32_t id, tg_buf *out), void *self,
+                           tg_buf *out, tg_error *err)
 {
     tg_auto_arena tg_arena *arena = tg_arena_new();
-    tg_print_context ctx = {.options = options, .out = out, .arena = arena, .column_text = column_text, .column_self = self};
+    tg_print_context ctx = {.options = options,
+                            .out = out,
+                            .arena = arena,
+                            .column_text = column_text,
+                            .column_self = self};
     return tg_print_expr(&ctx, expr, err);
 }

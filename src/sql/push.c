@@ -2,10 +2,11 @@
 /*
  * Which rows of each scan can matter: filters followed down to the scans, for pruning files.
  *
- * A condition travels with the columns it names. It passes a projection where they are plain columns, a filter, a sort, a distinct,
- * a window where they are partition keys, an aggregate where they are group keys, both sides of a set operation, and the sides of
- * a join that are not padded with NULLs; equal keys of an inner join carry it to the other side. What cannot pass is dropped: a
- * region that is too large only reads more files. Correlated subqueries, limits: nothing passes.
+ * A condition travels with the columns it names. It passes a projection where they are plain
+ * columns, a filter, a sort, a distinct, a window where they are partition keys, an aggregate where
+ * they are group keys, both sides of a set operation, and the sides of a join that are not padded
+ * with NULLs; equal keys of an inner join carry it to the other side. What cannot pass is dropped:
+ * a region that is too large only reads more files. Correlated subqueries, limits: nothing passes.
  */
 #include "sql/functions.h"
 #include "sql/sql.h"
@@ -25,7 +26,7 @@ typedef struct push_run {
 
 static void push(push_run *run, const tg_rel *rel, const condition_list *conditions, int depth);
 
-/* ---- conditions -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- conditions ------------------------------------------------------------------------------ */
 
 static void add_conjuncts(push_run *run, condition_list *list, const tg_bexpr *condition)
 {
@@ -49,7 +50,8 @@ typedef struct column_test {
 static void test_column(void *self, const tg_bexpr *expr)
 {
     column_test *test = self;
-    if (expr->kind == TG_B_COLUMN && (expr->is_outer || !tg_sql_rel_column(test->rel, expr->column_id))) {
+    if (expr->kind == TG_B_COLUMN &&
+        (expr->is_outer || !tg_sql_rel_column(test->rel, expr->column_id))) {
         test->all_inside = false;
     }
 }
@@ -78,7 +80,8 @@ static tg_bexpr *rename_column(void *self, tg_bexpr *expr)
     }
     for (size_t i = 0; i < names->count; i++) {
         if (names->from[i].id == expr->column_id) {
-            names->failed = names->failed || names->to[i]->kind != TG_B_COLUMN || names->to[i]->is_outer;
+            names->failed =
+                names->failed || names->to[i]->kind != TG_B_COLUMN || names->to[i]->is_outer;
             return names->to[i];
         }
     }
@@ -86,18 +89,22 @@ static tg_bexpr *rename_column(void *self, tg_bexpr *expr)
 }
 
 /* Conditions in terms of the columns below; those that name anything else are left out. */
-static void rename_conditions(push_run *run, const condition_list *conditions, const tg_column *from, tg_bexpr *const *to, size_t count, const tg_rel *below, condition_list *out)
+static void rename_conditions(push_run *run, const condition_list *conditions,
+                              const tg_column *from, tg_bexpr *const *to, size_t count,
+                              const tg_rel *below, condition_list *out)
 {
     for (size_t i = 0; i < conditions->count; i++) {
         renaming names = {.from = from, .to = to, .count = count, .arena = run->arena};
-        tg_bexpr *renamed = tg_sql_bexpr_map(run->arena, conditions->items[i], rename_column, &names);
+        tg_bexpr *renamed =
+            tg_sql_bexpr_map(run->arena, conditions->items[i], rename_column, &names);
         if (!names.failed && uses_only(renamed, below)) {
             TG_VEC_PUSH(run->arena, out, renamed);
         }
     }
 }
 
-static void keep_inside(push_run *run, const condition_list *conditions, const tg_rel *below, condition_list *out)
+static void keep_inside(push_run *run, const condition_list *conditions, const tg_rel *below,
+                        condition_list *out)
 {
     for (size_t i = 0; i < conditions->count; i++) {
         if (uses_only(conditions->items[i], below)) {
@@ -106,10 +113,11 @@ static void keep_inside(push_run *run, const condition_list *conditions, const t
     }
 }
 
-/* ---- joins --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- joins ----------------------------------------------------------------------------------- */
 
 /* left.a = right.b of an inner join: what holds for one side's key holds for the other's. */
-static void add_equal_keys(push_run *run, const tg_rel *join, const condition_list *conditions, const tg_rel *side, const tg_rel *other, condition_list *out)
+static void add_equal_keys(push_run *run, const tg_rel *join, const condition_list *conditions,
+                           const tg_rel *side, const tg_rel *other, condition_list *out)
 {
     tg_bexpr_vec terms = {0};
     if (!join->condition) {
@@ -118,7 +126,9 @@ static void add_equal_keys(push_run *run, const tg_rel *join, const condition_li
     tg_sql_conjuncts(run->arena, join->condition, &terms);
     for (size_t i = 0; i < terms.count; i++) {
         const tg_bexpr *term = terms.items[i];
-        if (!tg_sql_is_call(term, "=") || term->args[0]->kind != TG_B_COLUMN || term->args[1]->kind != TG_B_COLUMN || !tg_type_equal(term->args[0]->type, term->args[1]->type)) {
+        if (!tg_sql_is_call(term, "=") || term->args[0]->kind != TG_B_COLUMN ||
+            term->args[1]->kind != TG_B_COLUMN ||
+            !tg_type_equal(term->args[0]->type, term->args[1]->type)) {
             continue;
         }
         tg_bexpr *mine = term->args[0], *theirs = term->args[1];
@@ -171,7 +181,7 @@ static void push_join(push_run *run, const tg_rel *rel, const condition_list *co
     push(run, rel->right, &right, depth);
 }
 
-/* ---- other nodes ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- other nodes ----------------------------------------------------------------------------- */
 
 static size_t scan_at(const push_run *run, const tg_rel *scan)
 {
@@ -199,15 +209,19 @@ static void push_scan(push_run *run, const tg_rel *rel, const condition_list *co
     }
     tg_region region = tg_region_all();
     for (size_t i = 0; i < conditions->count; i++) {
-        renaming names = {.from = rel->columns, .to = fields, .count = rel->column_count, .arena = run->arena};
-        tg_bexpr *renamed = tg_sql_bexpr_map(run->arena, conditions->items[i], rename_column, &names);
+        renaming names = {
+            .from = rel->columns, .to = fields, .count = rel->column_count, .arena = run->arena};
+        tg_bexpr *renamed =
+            tg_sql_bexpr_map(run->arena, conditions->items[i], rename_column, &names);
         renamed = tg_sql_fold(renamed, run->zone, run->arena);
-        region = tg_region_and(run->arena, region, tg_sql_region(renamed, rel->table->schema, run->zone, run->arena));
+        region = tg_region_and(run->arena, region,
+                               tg_sql_region(renamed, rel->table->schema, run->zone, run->arena));
     }
     run->regions[at] = region;
 }
 
-static void push_set_op(push_run *run, const tg_rel *rel, const condition_list *conditions, int depth)
+static void push_set_op(push_run *run, const tg_rel *rel, const condition_list *conditions,
+                        int depth)
 {
     const tg_rel *sides[2] = {rel->input, rel->right};
     for (int side = 0; side < 2; side++) {
@@ -216,13 +230,15 @@ static void push_set_op(push_run *run, const tg_rel *rel, const condition_list *
         for (size_t i = 0; i < rel->column_count; i++) {
             to[i] = tg_bexpr_column(run->arena, &sides[side]->columns[i], rel->span);
         }
-        rename_conditions(run, conditions, rel->columns, to, rel->column_count, sides[side], &below);
+        rename_conditions(run, conditions, rel->columns, to, rel->column_count, sides[side],
+                          &below);
         push(run, sides[side], &below, depth);
     }
 }
 
 /* Is a condition only about keys that split the rows into groups that do not see each other? */
-static void keep_partition_keys(push_run *run, const tg_rel *rel, const condition_list *conditions, condition_list *out)
+static void keep_partition_keys(push_run *run, const tg_rel *rel, const condition_list *conditions,
+                                condition_list *out)
 {
     for (size_t i = 0; i < conditions->count; i++) {
         bool passes = uses_only(conditions->items[i], rel->input);
@@ -256,7 +272,8 @@ static void push(push_run *run, const tg_rel *rel, const condition_list *conditi
         push_scan(run, rel, conditions);
         return;
     case TG_R_PROJECT:
-        rename_conditions(run, conditions, rel->columns, rel->exprs, rel->column_count, rel->input, &below);
+        rename_conditions(run, conditions, rel->columns, rel->exprs, rel->column_count, rel->input,
+                          &below);
         break;
     case TG_R_FILTER:
         keep_inside(run, conditions, rel->input, &below);
@@ -264,7 +281,8 @@ static void push(push_run *run, const tg_rel *rel, const condition_list *conditi
         break;
     case TG_R_AGGREGATE:
         if (rel->group_count > 0) {
-            rename_conditions(run, conditions, rel->columns, rel->exprs, rel->group_count, rel->input, &below);
+            rename_conditions(run, conditions, rel->columns, rel->exprs, rel->group_count,
+                              rel->input, &below);
         }
         break;
     case TG_R_WINDOW:
@@ -290,14 +308,16 @@ static void push(push_run *run, const tg_rel *rel, const condition_list *conditi
     push(run, rel->input, &below, depth);
 }
 
-void tg_sql_scan_regions(const tg_rel *rel, const tg_zone *zone, tg_arena *arena, tg_region **out_regions, size_t *out_count)
+void tg_sql_scan_regions(const tg_rel *rel, const tg_zone *zone, tg_arena *arena,
+                         tg_region **out_regions, size_t *out_count)
 {
     push_run run = {.arena = arena, .zone = zone};
     tg_sql_scans(rel, arena, &run.scans, &run.count);
     run.regions = TG_NEW_ARRAY(arena, tg_region, run.count);
     run.seen = TG_NEW_ARRAY(arena, bool, run.count);
     for (size_t i = 0; i < run.count; i++) {
-        run.regions[i] = tg_region_all(); /* scans inside subqueries are never reached: they keep it */
+        run.regions[i] =
+            tg_region_all(); /* scans inside subqueries are never reached: they keep it */
     }
     condition_list none = {0};
     push(&run, rel, &none, 0);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Predicates as regions: the set of rows where the predicate is TRUE (reference/delta-and-ivm.md 6). For NOT the set where the
- * operand is FALSE is needed, so both are computed together; a row may be in neither (NULL). What has no comparison form is an
- * opaque condition, named by its canonical text: TRUE and FALSE of it are two different, unrelated names.
+ * Predicates as regions: the set of rows where the predicate is TRUE (reference/delta-and-ivm.md
+ * 6). For NOT the set where the operand is FALSE is needed, so both are computed together; a row
+ * may be in neither (NULL). What has no comparison form is an opaque condition, named by its
+ * canonical text: TRUE and FALSE of it are two different, unrelated names.
  */
 #include "sql/functions.h"
 #include "sql/sql.h"
@@ -24,10 +25,12 @@ static truth opaque(region_run *run, const tg_bexpr *expr)
     tg_auto_buf tg_buf text = TG_BUF_INIT;
     tg_sql_print_predicate(expr, run->schema, &text);
     tg_str name = tg_buf_take(&text, run->arena);
-    return (truth){.is_true = tg_region_opaque(run->arena, name), .is_false = tg_region_opaque(run->arena, tg_str_printf(run->arena, "NOT (%.*s)", TG_SARG(name)))};
+    return (truth){.is_true = tg_region_opaque(run->arena, name),
+                   .is_false = tg_region_opaque(
+                       run->arena, tg_str_printf(run->arena, "NOT (%.*s)", TG_SARG(name)))};
 }
 
-/* ---- columns and constants ------------------------------------------------------------------------------------------------------------ */
+/* ---- columns and constants ------------------------------------------------------------------- */
 
 typedef struct operand {
     const tg_bexpr *column; /* a plain column */
@@ -37,12 +40,15 @@ typedef struct operand {
 static bool as_column(const tg_bexpr *expr, operand *out)
 {
     *out = (operand){0};
-    if (expr->kind == TG_B_CAST && expr->type->kind == TG_TYPE_DATE && expr->args[0]->kind == TG_B_COLUMN &&
-        (expr->args[0]->type->kind == TG_TYPE_TIMESTAMP || expr->args[0]->type->kind == TG_TYPE_TIMESTAMP_NTZ)) {
+    if (expr->kind == TG_B_CAST && expr->type->kind == TG_TYPE_DATE &&
+        expr->args[0]->kind == TG_B_COLUMN &&
+        (expr->args[0]->type->kind == TG_TYPE_TIMESTAMP ||
+         expr->args[0]->type->kind == TG_TYPE_TIMESTAMP_NTZ)) {
         *out = (operand){.column = expr->args[0], .through_date = true};
         return true;
     }
-    /* to_date(ts) and date(ts) bind to casts or calls; a cast that widens keeps the order, so its column can be compared instead */
+    /* to_date(ts) and date(ts) bind to casts or calls; a cast that widens keeps the order, so its
+     * column can be compared instead */
     if (expr->kind == TG_B_COLUMN) {
         out->column = expr;
     }
@@ -52,24 +58,28 @@ static bool as_column(const tg_bexpr *expr, operand *out)
 static tg_region above(region_run *run, const tg_bexpr *column, tg_value low, bool open)
 {
     tg_interval interval = {.has_low = true, .low = low, .low_open = open};
-    return tg_region_interval(run->arena, run->schema.fields[column->column_id - 1].name, column->type, interval);
+    return tg_region_interval(run->arena, run->schema.fields[column->column_id - 1].name,
+                              column->type, interval);
 }
 
 static tg_region below(region_run *run, const tg_bexpr *column, tg_value high, bool open)
 {
     tg_interval interval = {.has_high = true, .high = high, .high_open = open};
-    return tg_region_interval(run->arena, run->schema.fields[column->column_id - 1].name, column->type, interval);
+    return tg_region_interval(run->arena, run->schema.fields[column->column_id - 1].name,
+                              column->type, interval);
 }
 
 static tg_region exactly(region_run *run, const tg_bexpr *column, tg_value value)
 {
     tg_interval interval = {.has_low = true, .has_high = true, .low = value, .high = value};
-    return tg_region_interval(run->arena, run->schema.fields[column->column_id - 1].name, column->type, interval);
+    return tg_region_interval(run->arena, run->schema.fields[column->column_id - 1].name,
+                              column->type, interval);
 }
 
 static tg_region null_is(region_run *run, const tg_bexpr *column, bool is_null)
 {
-    return tg_region_null(run->arena, run->schema.fields[column->column_id - 1].name, column->type, is_null);
+    return tg_region_null(run->arena, run->schema.fields[column->column_id - 1].name, column->type,
+                          is_null);
 }
 
 /* The first instant of a day for a timestamp column; days at the edge of time are left alone. */
@@ -81,8 +91,10 @@ static bool day_start(region_run *run, const tg_type *type, int64_t day, tg_valu
     int64_t us = day * TG_US_PER_DAY;
     if (type->kind == TG_TYPE_TIMESTAMP) {
         us = tg_zone_to_us(run->zone, us);
-        /* A day that does not begin at midnight (a gap or an overlap there) is not certain: no region. */
-        if (tg_zone_local_us(run->zone, us) != day * TG_US_PER_DAY || tg_zone_local_us(run->zone, us - 1) >= day * TG_US_PER_DAY) {
+        /* A day that does not begin at midnight (a gap or an overlap there) is not certain: no
+         * region. */
+        if (tg_zone_local_us(run->zone, us) != day * TG_US_PER_DAY ||
+            tg_zone_local_us(run->zone, us - 1) >= day * TG_US_PER_DAY) {
             return false;
         }
     }
@@ -90,7 +102,7 @@ static bool day_start(region_run *run, const tg_type *type, int64_t day, tg_valu
     return true;
 }
 
-/* ---- comparisons ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- comparisons ----------------------------------------------------------------------------- */
 
 typedef enum comparison { CMP_NONE, CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE } comparison;
 
@@ -117,13 +129,15 @@ static comparison inverse(comparison cmp)
     return INVERSE[cmp];
 }
 
-static tg_region compare_column(region_run *run, const tg_bexpr *column, comparison cmp, tg_value value)
+static tg_region compare_column(region_run *run, const tg_bexpr *column, comparison cmp,
+                                tg_value value)
 {
     switch (cmp) {
     case CMP_EQ:
         return exactly(run, column, value);
     case CMP_NE:
-        return tg_region_or(run->arena, below(run, column, value, true), above(run, column, value, true));
+        return tg_region_or(run->arena, below(run, column, value, true),
+                            above(run, column, value, true));
     case CMP_LT:
         return below(run, column, value, true);
     case CMP_LE:
@@ -138,13 +152,15 @@ static tg_region compare_column(region_run *run, const tg_bexpr *column, compari
 }
 
 /* CAST(ts AS DATE) op day, as bounds of ts. */
-static bool compare_day(region_run *run, const tg_bexpr *column, comparison cmp, int64_t day, tg_region *out)
+static bool compare_day(region_run *run, const tg_bexpr *column, comparison cmp, int64_t day,
+                        tg_region *out)
 {
     tg_value from, to;
     if (!day_start(run, column->type, day, &from) || !day_start(run, column->type, day + 1, &to)) {
         return false;
     }
-    tg_region inside = tg_region_and(run->arena, above(run, column, from, false), below(run, column, to, true));
+    tg_region inside =
+        tg_region_and(run->arena, above(run, column, from, false), below(run, column, to, true));
     tg_region before = below(run, column, from, true), after = above(run, column, to, false);
     switch (cmp) {
     case CMP_EQ:
@@ -175,7 +191,8 @@ static truth nowhere(void)
     return (truth){.is_true = tg_region_none(), .is_false = tg_region_none()};
 }
 
-static truth compare(region_run *run, const tg_bexpr *expr, comparison cmp, const tg_bexpr *left, const tg_bexpr *right)
+static truth compare(region_run *run, const tg_bexpr *expr, comparison cmp, const tg_bexpr *left,
+                     const tg_bexpr *right)
 {
     operand column;
     if (left->kind == TG_B_LITERAL) {
@@ -184,7 +201,8 @@ static truth compare(region_run *run, const tg_bexpr *expr, comparison cmp, cons
         right = swap;
         cmp = swapped(cmp);
     }
-    if (right->kind != TG_B_LITERAL || !as_column(left, &column) || !tg_type_equal(left->type, right->type)) {
+    if (right->kind != TG_B_LITERAL || !as_column(left, &column) ||
+        !tg_type_equal(left->type, right->type)) {
         return opaque(run, expr);
     }
     if (right->literal.is_null) {
@@ -192,12 +210,15 @@ static truth compare(region_run *run, const tg_bexpr *expr, comparison cmp, cons
     }
     if (column.through_date) {
         truth result;
-        if (compare_day(run, column.column, cmp, right->literal.as.i64, &result.is_true) && compare_day(run, column.column, inverse(cmp), right->literal.as.i64, &result.is_false)) {
+        if (compare_day(run, column.column, cmp, right->literal.as.i64, &result.is_true) &&
+            compare_day(run, column.column, inverse(cmp), right->literal.as.i64,
+                        &result.is_false)) {
             return result;
         }
         return opaque(run, expr);
     }
-    return (truth){.is_true = compare_column(run, column.column, cmp, right->literal), .is_false = compare_column(run, column.column, inverse(cmp), right->literal)};
+    return (truth){.is_true = compare_column(run, column.column, cmp, right->literal),
+                   .is_false = compare_column(run, column.column, inverse(cmp), right->literal)};
 }
 
 static truth null_safe_equal(region_run *run, const tg_bexpr *expr)
@@ -209,37 +230,44 @@ static truth null_safe_equal(region_run *run, const tg_bexpr *expr)
         left = right;
         right = swap;
     }
-    if (right->kind != TG_B_LITERAL || !as_column(left, &column) || column.through_date || !tg_type_equal(left->type, right->type)) {
+    if (right->kind != TG_B_LITERAL || !as_column(left, &column) || column.through_date ||
+        !tg_type_equal(left->type, right->type)) {
         return opaque(run, expr);
     }
     if (right->literal.is_null) {
-        return (truth){.is_true = null_is(run, column.column, true), .is_false = null_is(run, column.column, false)};
+        return (truth){.is_true = null_is(run, column.column, true),
+                       .is_false = null_is(run, column.column, false)};
     }
     return (truth){.is_true = exactly(run, column.column, right->literal),
-                   .is_false = tg_region_or(run->arena, compare_column(run, column.column, CMP_NE, right->literal), null_is(run, column.column, true))};
+                   .is_false = tg_region_or(
+                       run->arena, compare_column(run, column.column, CMP_NE, right->literal),
+                       null_is(run, column.column, true))};
 }
 
 static truth is_null(region_run *run, const tg_bexpr *expr, bool negated)
 {
     const tg_bexpr *arg = expr->args[0];
-    if (arg->kind != TG_B_COLUMN || tg_type_is_nested(arg->type) || !tg_type_is_orderable(arg->type)) {
+    if (arg->kind != TG_B_COLUMN || tg_type_is_nested(arg->type) ||
+        !tg_type_is_orderable(arg->type)) {
         return opaque(run, expr);
     }
     return (truth){.is_true = null_is(run, arg, !negated), .is_false = null_is(run, arg, negated)};
 }
 
-/* ---- logic ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- logic ----------------------------------------------------------------------------------- */
 
 static truth truth_of(region_run *run, const tg_bexpr *expr, int depth);
 
 static truth and_of(region_run *run, truth a, truth b)
 {
-    return (truth){.is_true = tg_region_and(run->arena, a.is_true, b.is_true), .is_false = tg_region_or(run->arena, a.is_false, b.is_false)};
+    return (truth){.is_true = tg_region_and(run->arena, a.is_true, b.is_true),
+                   .is_false = tg_region_or(run->arena, a.is_false, b.is_false)};
 }
 
 static truth or_of(region_run *run, truth a, truth b)
 {
-    return (truth){.is_true = tg_region_or(run->arena, a.is_true, b.is_true), .is_false = tg_region_and(run->arena, a.is_false, b.is_false)};
+    return (truth){.is_true = tg_region_or(run->arena, a.is_true, b.is_true),
+                   .is_false = tg_region_and(run->arena, a.is_false, b.is_false)};
 }
 
 static truth in_list(region_run *run, const tg_bexpr *expr)
@@ -260,10 +288,12 @@ static truth call_truth(region_run *run, const tg_bexpr *expr, int depth)
     const char *name = expr->function->name;
     comparison cmp = expr->arg_count == 2 ? comparison_of(name) : CMP_NONE;
     if (strcmp(name, "and") == 0) {
-        return and_of(run, truth_of(run, expr->args[0], depth + 1), truth_of(run, expr->args[1], depth + 1));
+        return and_of(run, truth_of(run, expr->args[0], depth + 1),
+                      truth_of(run, expr->args[1], depth + 1));
     }
     if (strcmp(name, "or") == 0) {
-        return or_of(run, truth_of(run, expr->args[0], depth + 1), truth_of(run, expr->args[1], depth + 1));
+        return or_of(run, truth_of(run, expr->args[0], depth + 1),
+                     truth_of(run, expr->args[1], depth + 1));
     }
     if (strcmp(name, "not") == 0) {
         truth inner = truth_of(run, expr->args[0], depth + 1);
@@ -276,7 +306,8 @@ static truth call_truth(region_run *run, const tg_bexpr *expr, int depth)
         return null_safe_equal(run, expr);
     }
     if (strcmp(name, "between") == 0) {
-        return and_of(run, compare(run, expr, CMP_GE, expr->args[0], expr->args[1]), compare(run, expr, CMP_LE, expr->args[0], expr->args[2]));
+        return and_of(run, compare(run, expr, CMP_GE, expr->args[0], expr->args[1]),
+                      compare(run, expr, CMP_LE, expr->args[0], expr->args[2]));
     }
     if (strcmp(name, "in") == 0) {
         return in_list(run, expr);
@@ -296,15 +327,19 @@ static truth truth_of(region_run *run, const tg_bexpr *expr, int depth)
         if (expr->literal.is_null) {
             return nowhere();
         }
-        return expr->literal.as.boolean ? (truth){.is_true = tg_region_all(), .is_false = tg_region_none()} : (truth){.is_true = tg_region_none(), .is_false = tg_region_all()};
+        return expr->literal.as.boolean
+                   ? (truth){.is_true = tg_region_all(), .is_false = tg_region_none()}
+                   : (truth){.is_true = tg_region_none(), .is_false = tg_region_all()};
     }
     if (expr->kind == TG_B_COLUMN && expr->type->kind == TG_TYPE_BOOLEAN) {
-        return (truth){.is_true = exactly(run, expr, tg_value_bool(true)), .is_false = exactly(run, expr, tg_value_bool(false))};
+        return (truth){.is_true = exactly(run, expr, tg_value_bool(true)),
+                       .is_false = exactly(run, expr, tg_value_bool(false))};
     }
     return expr->kind == TG_B_CALL ? call_truth(run, expr, depth) : opaque(run, expr);
 }
 
-tg_region tg_sql_region(const tg_bexpr *predicate, tg_schema schema, const tg_zone *zone, tg_arena *arena)
+tg_region tg_sql_region(const tg_bexpr *predicate, tg_schema schema, const tg_zone *zone,
+                        tg_arena *arena)
 {
     region_run run = {.arena = arena, .schema = schema, .zone = zone ? zone : tg_zone_utc()};
     return truth_of(&run, predicate, 0).is_true;

@@ -4,17 +4,23 @@
 
 #include "sql/sql.h"
 
-tg_code tg_sql_output_schema(const tg_rel *rel, tg_arena *arena, tg_schema *out_schema, tg_error *err)
+tg_code tg_sql_output_schema(const tg_rel *rel, tg_arena *arena, tg_schema *out_schema,
+                             tg_error *err)
 {
     tg_field *fields = TG_NEW_ARRAY(arena, tg_field, rel->column_count);
     tg_map seen;
     tg_map_init_ignore_case(&seen, arena);
     for (size_t i = 0; i < rel->column_count; i++) {
-        fields[i] = (tg_field){.name = rel->columns[i].name, .type = rel->columns[i].type, .nullable = rel->columns[i].nullable};
+        fields[i] = (tg_field){.name = rel->columns[i].name,
+                               .type = rel->columns[i].type,
+                               .nullable = rel->columns[i].nullable};
         if (tg_map_put(&seen, fields[i].name, &fields[i])) {
-            TG_ERR(err, COLUMN_ALREADY_EXISTS, "the query gives two columns named `%.*s` (case does not count)", TG_SARG(fields[i].name));
+            TG_ERR(err, COLUMN_ALREADY_EXISTS,
+                   "the query gives two columns named `%.*s` (case does not count)",
+                   TG_SARG(fields[i].name));
             (void)tg_error_hint(err, "Give one of them an alias.");
-            return rel->span.len > 0 ? tg_error_span(err, rel->span.offset, rel->span.len) : TG_INVALID_ARGUMENT;
+            return rel->span.len > 0 ? tg_error_span(err, rel->span.offset, rel->span.len)
+                                     : TG_INVALID_ARGUMENT;
         }
     }
     *out_schema = (tg_schema){.fields = fields, .count = rel->column_count};
@@ -39,7 +45,8 @@ static tg_bexpr *rebase_column(void *self, tg_bexpr *expr)
 tg_rel *tg_sql_filter_output(tg_rel *rel, const tg_bexpr *predicate, tg_arena *arena)
 {
     rebase_run run = {.rel = rel, .arena = arena};
-    tg_bexpr *condition = tg_sql_bexpr_map(arena, (tg_bexpr *)(uintptr_t)predicate, rebase_column, &run);
+    tg_bexpr *condition =
+        tg_sql_bexpr_map(arena, (tg_bexpr *)(uintptr_t)predicate, rebase_column, &run);
     return tg_sql_rel_filter(arena, rel, condition);
 }
 
@@ -66,7 +73,8 @@ static uint32_t largest_id(const tg_rel *rel)
     return largest;
 }
 
-tg_code tg_sql_project_by_name(tg_rel *rel, tg_schema target, tg_arena *arena, tg_rel **out_rel, tg_error *err)
+tg_code tg_sql_project_by_name(tg_rel *rel, tg_schema target, tg_arena *arena, tg_rel **out_rel,
+                               tg_error *err)
 {
     uint32_t next_id = largest_id(rel) + 1;
     tg_fn_context fn = {.arena = arena, .zone = tg_zone_utc()};
@@ -78,13 +86,22 @@ tg_code tg_sql_project_by_name(tg_rel *rel, tg_schema target, tg_arena *arena, t
         for (size_t j = 0; j < rel->column_count && !source; j++) {
             source = tg_str_ieq(rel->columns[j].name, field->name) ? &rel->columns[j] : NULL;
         }
-        tg_bexpr *expr = source ? tg_bexpr_column(arena, source, rel->span) : tg_bexpr_literal(arena, tg_value_null(tg_type_of(TG_TYPE_VOID)), rel->span);
-        if (source && !tg_type_equal(expr->type, field->type) && !tg_sql_can_store(expr->type, field->type)) {
-            TG_ERR(err, INCOMPATIBLE_DATA_FOR_TABLE_CANNOT_SAFELY_CAST, "cannot store %.*s in column `%.*s`, which is %.*s", TG_SARG(tg_type_text(arena, expr->type)), TG_SARG(field->name), TG_SARG(tg_type_text(arena, field->type)));
+        tg_bexpr *expr =
+            source ? tg_bexpr_column(arena, source, rel->span)
+                   : tg_bexpr_literal(arena, tg_value_null(tg_type_of(TG_TYPE_VOID)), rel->span);
+        if (source && !tg_type_equal(expr->type, field->type) &&
+            !tg_sql_can_store(expr->type, field->type)) {
+            TG_ERR(err, INCOMPATIBLE_DATA_FOR_TABLE_CANNOT_SAFELY_CAST,
+                   "cannot store %.*s in column `%.*s`, which is %.*s",
+                   TG_SARG(tg_type_text(arena, expr->type)), TG_SARG(field->name),
+                   TG_SARG(tg_type_text(arena, field->type)));
             return tg_error_hint(err, "Cast the value to the column's type.");
         }
         TG_TRY(tg_sql_cast(&fn, expr, field->type, TG_CAST_IMPLICIT, rel->span, &exprs[i], err));
-        columns[i] = (tg_column){.id = next_id++, .name = field->name, .type = field->type, .nullable = !source || source->nullable};
+        columns[i] = (tg_column){.id = next_id++,
+                                 .name = field->name,
+                                 .type = field->type,
+                                 .nullable = !source || source->nullable};
     }
     *out_rel = tg_sql_rel_project(arena, rel, exprs, columns, target.count);
     return TG_OK;

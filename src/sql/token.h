@@ -2,9 +2,10 @@
 /*
  * Tokens of SQL. Private to the front end and its tests.
  *
- * A text is cut into tokens as a whole before parsing: the parser may then look ahead as far as it likes, and a file with
- * a broken literal still gives the tokens behind it, so that parsing can go on at the next semicolon.
- * Ownership: tokens live in the arena given, texts are views of the source.
+ * A text is cut into tokens as a whole before parsing: the parser may then look ahead as far as it
+ * likes, and a file with a broken literal still gives the tokens behind it, so that parsing can go
+ * on at the next semicolon. Ownership: tokens live in the arena given, texts are views of the
+ * source.
  */
 #ifndef TG_SQL_TOKEN_H
 #define TG_SQL_TOKEN_H
@@ -79,14 +80,14 @@ typedef struct tg_token {
 } tg_token;
 
 typedef enum tg_lexer_problem {
-    TG_LEX_CHARACTER,    /* a character that no token begins with */
-    TG_LEX_NUL,          /* a NUL byte */
-    TG_LEX_STRING,       /* a string without its end */
-    TG_LEX_IDENTIFIER,   /* a `name without its end */
-    TG_LEX_EMPTY_NAME,   /* `` */
-    TG_LEX_COMMENT,      /* a comment without its end */
-    TG_LEX_LONG_NAME,    /* longer than TG_LIMIT_IDENTIFIER_BYTES */
-    TG_LEX_LETTER        /* a bare name with letters beyond ASCII */
+    TG_LEX_CHARACTER,  /* a character that no token begins with */
+    TG_LEX_NUL,        /* a NUL byte */
+    TG_LEX_STRING,     /* a string without its end */
+    TG_LEX_IDENTIFIER, /* a `name without its end */
+    TG_LEX_EMPTY_NAME, /* `` */
+    TG_LEX_COMMENT,    /* a comment without its end */
+    TG_LEX_LONG_NAME,  /* longer than TG_LIMIT_IDENTIFIER_BYTES */
+    TG_LEX_LETTER      /* a bare name with letters beyond ASCII */
 } tg_lexer_problem;
 
 /* The last token is END. */
@@ -99,7 +100,8 @@ typedef struct tg_tokens {
 TG_CHECKED tg_code tg_lexer_run(tg_str text, tg_arena *arena, tg_tokens *out_tokens, tg_error *err);
 /* Sets err for an ERROR token; for the parser when it meets one. */
 tg_code tg_lexer_fail(tg_str text, tg_token token, tg_error *err);
-/* Does the token begin and end inside the text, or run to its end because something is not closed? */
+/* Does the token begin and end inside the text, or run to its end because something is not closed?
+ */
 bool tg_lexer_problem_eats_rest(tg_lexer_problem problem);
 
 /* TG_KW_NONE when the word is no keyword. */

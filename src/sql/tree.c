@@ -2,14 +2,14 @@
 /*
  * Making, walking and copying bound trees.
  *
- * Recursion: the binder bounds the depth of what it builds (TG_LIMIT_EXPRESSION_DEPTH) and keeps AND and OR balanced, so the
- * walkers here may recurse.
+ * Recursion: the binder bounds the depth of what it builds (TG_LIMIT_EXPRESSION_DEPTH) and keeps
+ * AND and OR balanced, so the walkers here may recurse.
  */
 #include "sql/tree.h"
 
 #include <limits.h>
 
-/* ---- making ------------------------------------------------------------------------------------------------------ */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 tg_rel *tg_sql_rel_filter(tg_arena *arena, tg_rel *input, tg_bexpr *condition)
 {
@@ -23,7 +23,8 @@ tg_rel *tg_sql_rel_filter(tg_arena *arena, tg_rel *input, tg_bexpr *condition)
     return rel;
 }
 
-tg_rel *tg_sql_rel_project(tg_arena *arena, tg_rel *input, tg_bexpr **exprs, const tg_column *columns, size_t count)
+tg_rel *tg_sql_rel_project(tg_arena *arena, tg_rel *input, tg_bexpr **exprs,
+                           const tg_column *columns, size_t count)
 {
     tg_rel *rel = TG_NEW(arena, tg_rel);
     rel->kind = TG_R_PROJECT;
@@ -45,7 +46,8 @@ tg_rel *tg_sql_rel_select(tg_arena *arena, tg_rel *input, const tg_column *colum
     return tg_sql_rel_project(arena, input, exprs, columns, count);
 }
 
-static tg_bexpr *junction(tg_arena *arena, const tg_function *function, tg_bexpr **terms, size_t count)
+static tg_bexpr *junction(tg_arena *arena, const tg_function *function, tg_bexpr **terms,
+                          size_t count)
 {
     if (count <= 1) {
         return count == 0 ? NULL : terms[0];
@@ -85,7 +87,7 @@ void tg_sql_conjuncts(tg_arena *arena, const tg_bexpr *expr, tg_bexpr_vec *out_t
     TG_VEC_PUSH(arena, out_terms, (tg_bexpr *)(uintptr_t)expr);
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------ */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 bool tg_sql_is_call(const tg_bexpr *expr, const char *function_name)
 {
@@ -132,14 +134,17 @@ static bool windows_equal(const tg_bwindow *a, const tg_bwindow *b)
     return a->frame == b->frame && a->start == b->start && a->end == b->end &&
            lists_equal(a->partition_by, a->partition_count, b->partition_by, b->partition_count) &&
            sorts_equal(a->order_by, a->order_count, b->order_by, b->order_count) &&
-           optional_equal(a->start_offset, b->start_offset) && optional_equal(a->end_offset, b->end_offset);
+           optional_equal(a->start_offset, b->start_offset) &&
+           optional_equal(a->end_offset, b->end_offset);
 }
 
 static bool lambdas_equal(const tg_bexpr *a, const tg_bexpr *b)
 {
-    /* Variables have ids of their own, so equal lambdas written twice differ; nothing but a missed reuse comes of it. */
+    /* Variables have ids of their own, so equal lambdas written twice differ; nothing but a missed
+     * reuse comes of it. */
     return a->param_count == b->param_count &&
-           (a->param_count == 0 || memcmp(a->params, b->params, a->param_count * sizeof(*a->params)) == 0);
+           (a->param_count == 0 ||
+            memcmp(a->params, b->params, a->param_count * sizeof(*a->params)) == 0);
 }
 
 bool tg_sql_bexpr_equal(const tg_bexpr *a, const tg_bexpr *b)
@@ -151,15 +156,19 @@ bool tg_sql_bexpr_equal(const tg_bexpr *a, const tg_bexpr *b)
         return false;
     }
     if (a->kind == TG_B_LITERAL) {
-        return tg_value_same(a->literal, b->literal) && a->is_foldable_int_literal == b->is_foldable_int_literal;
+        return tg_value_same(a->literal, b->literal) &&
+               a->is_foldable_int_literal == b->is_foldable_int_literal;
     }
     if (a->function && a->function->volatility == TG_VOL_RANDOM) {
         return false;
     }
-    return a->column_id == b->column_id && a->function == b->function && a->field_index == b->field_index &&
-           a->distinct == b->distinct && a->ignore_nulls == b->ignore_nulls && a->negated == b->negated &&
-           (a->kind != TG_B_CAST || (a->cast_mode == TG_CAST_TRY) == (b->cast_mode == TG_CAST_TRY)) &&
-           lambdas_equal(a, b) && optional_equal(a->filter, b->filter) && windows_equal(a->window, b->window) &&
+    return a->column_id == b->column_id && a->function == b->function &&
+           a->field_index == b->field_index && a->distinct == b->distinct &&
+           a->ignore_nulls == b->ignore_nulls && a->negated == b->negated &&
+           (a->kind != TG_B_CAST ||
+            (a->cast_mode == TG_CAST_TRY) == (b->cast_mode == TG_CAST_TRY)) &&
+           lambdas_equal(a, b) && optional_equal(a->filter, b->filter) &&
+           windows_equal(a->window, b->window) &&
            sorts_equal(a->order_by, a->order_count, b->order_by, b->order_count) &&
            lists_equal(a->args, a->arg_count, b->args, b->arg_count);
 }
@@ -216,9 +225,10 @@ const tg_column *tg_sql_rel_column(const tg_rel *rel, uint32_t id)
     return NULL;
 }
 
-/* ---- walking ----------------------------------------------------------------------------------------------------- */
+/* ---- walking --------------------------------------------------------------------------------- */
 
-void tg_sql_bexpr_children(const tg_bexpr *expr, void (*fn)(void *self, const tg_bexpr *child), void *self)
+void tg_sql_bexpr_children(const tg_bexpr *expr, void (*fn)(void *self, const tg_bexpr *child),
+                           void *self)
 {
     for (size_t i = 0; i < expr->arg_count; i++) {
         fn(self, expr->args[i]);
@@ -307,7 +317,8 @@ static void visit_rel(void *self, const tg_rel *rel)
     tg_sql_rel_exprs(rel, visit_expr, self);
 }
 
-void tg_sql_bexpr_visit(const tg_bexpr *expr, void (*fn)(void *self, const tg_bexpr *expr), void *self)
+void tg_sql_bexpr_visit(const tg_bexpr *expr, void (*fn)(void *self, const tg_bexpr *expr),
+                        void *self)
 {
     visitor v = {.on_expr = fn, .self = self};
     visit_expr(&v, expr);
@@ -320,7 +331,7 @@ void tg_sql_rel_visit(const tg_rel *rel, void (*on_rel)(void *self, const tg_rel
     visit_rel(&v, rel);
 }
 
-/* ---- copying ----------------------------------------------------------------------------------------------------- */
+/* ---- copying --------------------------------------------------------------------------------- */
 
 typedef struct mapper {
     tg_arena *arena;
@@ -395,8 +406,8 @@ static tg_bexpr *map_expr(const mapper *m, tg_bexpr *expr)
     tg_bsort *order_by = map_sorts(m, expr->order_by, expr->order_count);
     const tg_bwindow *window = map_window(m, expr->window);
     tg_rel *rel = expr->rel ? map_rel(m, expr->rel) : NULL;
-    if (args == expr->args && filter == expr->filter && order_by == expr->order_by && window == expr->window &&
-        rel == expr->rel) {
+    if (args == expr->args && filter == expr->filter && order_by == expr->order_by &&
+        window == expr->window && rel == expr->rel) {
         return expr;
     }
     tg_bexpr *copy = tg_arena_memdup(m->arena, expr, sizeof(*expr));
@@ -435,8 +446,9 @@ static tg_rel *map_rel(const mapper *m, tg_rel *rel)
     changed.limit = map_optional(m, rel->limit);
     changed.offset = map_optional(m, rel->offset);
     if (changed.input == rel->input && changed.right == rel->right && changed.rows == rel->rows &&
-        changed.exprs == rel->exprs && changed.condition == rel->condition && changed.order_by == rel->order_by &&
-        changed.limit == rel->limit && changed.offset == rel->offset) {
+        changed.exprs == rel->exprs && changed.condition == rel->condition &&
+        changed.order_by == rel->order_by && changed.limit == rel->limit &&
+        changed.offset == rel->offset) {
         return rel;
     }
     return tg_arena_memdup(m->arena, &changed, sizeof(changed));
@@ -473,7 +485,7 @@ tg_bexpr *tg_sql_substitute(tg_arena *arena, tg_bexpr *expr, const tg_substituti
     return tg_sql_bexpr_map(arena, expr, substitute_column, (void *)(uintptr_t)substitution);
 }
 
-/* ---- sets of column ids -------------------------------------------------------------------------------------------- */
+/* ---- sets of column ids ---------------------------------------------------------------------- */
 
 void tg_idset_add(tg_idset *set, uint32_t id)
 {

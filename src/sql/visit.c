@@ -12,7 +12,13 @@ typedef struct cte_scope {
 typedef struct visitor {
     void (*fn)(void *ctx, const tg_relation *table);
     void *ctx;
+    tg_arena *arena; /* for spines */
 } visitor;
+
+/*
+ * Long chains (a AND b ..., joins, unions) are left-deep: their spine is collected in a loop, then
+ * walked from its deepest node up, so that neither the stack grows nor the order changes.
+ */
 
 static void visit_query(const visitor *v, const tg_query *query, const cte_scope *scope);
 static void visit_expr(const visitor *v, const tg_expr *expr, const cte_scope *scope);
@@ -29,14 +35,16 @@ static bool is_cte(const tg_name *name, const cte_scope *scope)
     return false;
 }
 
-static void visit_exprs(const visitor *v, tg_expr *const *exprs, size_t count, const cte_scope *scope)
+static void visit_exprs(const visitor *v, tg_expr *const *exprs, size_t count,
+                        const cte_scope *scope)
 {
     for (size_t i = 0; i < count; i++) {
         visit_expr(v, exprs[i], scope);
     }
 }
 
-static void visit_sort(const visitor *v, const tg_sort_item *items, size_t count, const cte_scope *scope)
+static void visit_sort(const visitor *v, const tg_sort_item *items, size_t count,
+                       const cte_scope *scope)
 {
     for (size_t i = 0; i < count; i++) {
         visit_expr(v, items[i].expr, scope);
@@ -49,16 +57,8 @@ static void visit_window(const visitor *v, const tg_window_spec *spec, const cte
     visit_sort(v, spec->order_by, spec->order_count, scope);
 }
 
-static void visit_expr(const visitor *v, const tg_expr *expr, const cte_scope *scope)
+static void visit_operand(const visitor *v, const tg_expr *expr, const cte_scope *scope)
 {
-    /* chains are left-deep: walk down their spine in a loop */
-    while (expr && expr->kind == TG_EXPR_BINARY) {
-        visit_expr(v, expr->args[1], scope);
-        expr = expr->args[0];
-    }
-    if (!expr) {
-        return;
-    }
     visit_exprs(v, expr->args, expr->arg_count, scope);
     if (expr->query) {
         visit_query(v, expr->query, scope);
@@ -72,17 +72,23 @@ static void visit_expr(const visitor *v, const tg_expr *expr, const cte_scope *s
     }
 }
 
-static void visit_relation(const visitor *v, const tg_relation *relation, const cte_scope *scope)
+static void visit_expr(const visitor *v, const tg_expr *expr, const cte_scope *scope)
 {
-    if (!relation) {
-        return;
+    TG_VEC(const tg_expr *) spine = {0};
+    while (expr && expr->kind == TG_EXPR_BINARY) {
+        TG_VEC_PUSH(v->arena, &spine, expr);
+        expr = expr->args[0];
     }
-    if (relation->kind == TG_REL_JOIN || relation->left) {
-        visit_relation(v, relation->left, scope); /* as deep as the text has joins: bounded by its size, frames are small */
-        visit_relation(v, relation->right, scope);
-        visit_expr(v, relation->on, scope);
-        return;
+    if (expr) {
+        visit_operand(v, expr, scope);
     }
+    for (size_t i = spine.count; i-- > 0;) {
+        visit_expr(v, spine.items[i]->args[1], scope);
+    }
+}
+
+static void visit_source(const visitor *v, const tg_relation *relation, const cte_scope *scope)
+{
     if (relation->kind == TG_REL_TABLE && !is_cte(&relation->name, scope)) {
         v->fn(v->ctx, relation);
     }
@@ -90,6 +96,22 @@ static void visit_relation(const visitor *v, const tg_relation *relation, const 
         visit_query(v, relation->query, scope);
     }
     visit_expr(v, relation->call, scope);
+}
+
+static void visit_relation(const visitor *v, const tg_relation *relation, const cte_scope *scope)
+{
+    TG_VEC(const tg_relation *) spine = {0};
+    while (relation && (relation->kind == TG_REL_JOIN || relation->left)) {
+        TG_VEC_PUSH(v->arena, &spine, relation);
+        relation = relation->left;
+    }
+    if (relation) {
+        visit_source(v, relation, scope);
+    }
+    for (size_t i = spine.count; i-- > 0;) {
+        visit_relation(v, spine.items[i]->right, scope);
+        visit_expr(v, spine.items[i]->on, scope);
+    }
 }
 
 static void visit_select(const visitor *v, const tg_select *select, const cte_scope *scope)
@@ -110,7 +132,7 @@ static void visit_select(const visitor *v, const tg_select *select, const cte_sc
     }
 }
 
-static void visit_body(const visitor *v, const tg_query_body *body, const cte_scope *scope)
+static void visit_term(const visitor *v, const tg_query_body *body, const cte_scope *scope)
 {
     switch (body->kind) {
     case TG_BODY_SELECT:
@@ -121,9 +143,7 @@ static void visit_body(const visitor *v, const tg_query_body *body, const cte_sc
             visit_exprs(v, body->rows[i], body->row_lens[i], scope);
         }
         break;
-    case TG_BODY_SET_OP:
-        visit_body(v, body->left, scope);
-        visit_body(v, body->right, scope);
+    case TG_BODY_SET_OP: /* taken apart by visit_body */
         break;
     case TG_BODY_QUERY:
         visit_query(v, body->query, scope);
@@ -135,6 +155,19 @@ static void visit_body(const visitor *v, const tg_query_body *body, const cte_sc
         }
         break;
     }
+    }
+}
+
+static void visit_body(const visitor *v, const tg_query_body *body, const cte_scope *scope)
+{
+    TG_VEC(const tg_query_body *) spine = {0};
+    while (body->kind == TG_BODY_SET_OP) {
+        TG_VEC_PUSH(v->arena, &spine, body);
+        body = body->left;
+    }
+    visit_term(v, body, scope);
+    for (size_t i = spine.count; i-- > 0;) {
+        visit_body(v, spine.items[i]->right, scope);
     }
 }
 
@@ -152,8 +185,10 @@ static void visit_query(const visitor *v, const tg_query *query, const cte_scope
     visit_expr(v, query->offset, &own);
 }
 
-void tg_sql_visit_tables(const tg_query *query, void (*fn)(void *ctx, const tg_relation *table), void *ctx)
+void tg_sql_visit_tables(const tg_query *query, void (*fn)(void *ctx, const tg_relation *table),
+                         void *ctx)
 {
-    visitor v = {.fn = fn, .ctx = ctx};
+    tg_auto_arena tg_arena *arena = tg_arena_new();
+    visitor v = {.fn = fn, .ctx = ctx, .arena = arena};
     visit_query(&v, query, NULL);
 }

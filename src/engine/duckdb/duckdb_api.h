@@ -23,8 +23,10 @@
     X(library_version)                                                                             \
     X(open_ext)                                                                                    \
     X(close)                                                                                       \
-    X(connect) X(disconnect) X(interrupt) X(create_config) X(set_config) X(destroy_config)         \
-        X(create_error_data) X(destroy_error_data) X(error_data_error_type) X(error_data_message)  \
+    X(connect)                                                                                     \
+    X(disconnect)                                                                                  \
+    X(interrupt) X(create_config) X(set_config) X(destroy_config) X(create_error_data)             \
+        X(destroy_error_data) X(error_data_error_type) X(error_data_message)                       \
             X(error_data_has_error) X(malloc) X(free) /* queries */                                \
         X(query) X(destroy_result) X(result_error) X(result_error_type) X(column_name)             \
             X(column_type) X(column_count) X(column_logical_type) X(rows_changed) X(fetch_chunk)   \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Regions against brute force: random predicates over tiny domains with NULLs (an INT, a DOUBLE with NaN, a STRING, two opaque
- * conditions). Every row is tried; a region must hold exactly the predicate's rows, or more when it says that it is an upper bound.
- * A proof (contains, not meets) that the rows contradict is a failure; proofs that were missed are counted only.
+ * Regions against brute force: random predicates over tiny domains with NULLs (an INT, a DOUBLE
+ * with NaN, a STRING, two opaque conditions). Every row is tried; a region must hold exactly the
+ * predicate's rows, or more when it says that it is an upper bound. A proof (contains, not meets)
+ * that the rows contradict is a failure; proofs that were missed are counted only.
  *
  *   TIDEGATE_SEED=7 TIDEGATE_PAIRS=1000000 property_regions
  */
@@ -62,7 +63,8 @@ static bool interval_holds(const tg_interval *interval, tg_value value)
     int low = interval->has_low ? tg_value_cmp(value, interval->low) : 1;
     int high = interval->has_high ? tg_value_cmp(value, interval->high) : -1;
 
-    return (low > 0 || (low == 0 && !interval->low_open)) && (high < 0 || (high == 0 && !interval->high_open));
+    return (low > 0 || (low == 0 && !interval->low_open)) &&
+           (high < 0 || (high == 0 && !interval->high_open));
 }
 
 static bool opaque_holds(tg_str text, int row)
@@ -88,13 +90,15 @@ static predicate leaf(tg_arena *arena)
     int column = (int)pick(3);
     const tg_type *type = tg_type_of(column_kinds[column]);
     unsigned kind = pick(10);
-    tg_interval interval = {.has_low = pick(3) > 0, .has_high = pick(3) > 0, .low_open = pick(2), .high_open = pick(2)};
+    tg_interval interval = {
+        .has_low = pick(3) > 0, .has_high = pick(3) > 0, .low_open = pick(2), .high_open = pick(2)};
     tg_str text = pick(2) ? TG_S("f(x)") : TG_S("g(x)");
 
     interval.low = any_constant(column);
     interval.high = any_constant(column);
     if (pick(3) == 0) {
-        interval = (tg_interval){.has_low = true, .has_high = true, .low = interval.low, .high = interval.low};
+        interval = (tg_interval){
+            .has_low = true, .has_high = true, .low = interval.low, .high = interval.low};
     }
     if (kind == 0) {
         p.region = tg_region_opaque(arena, text);
@@ -215,8 +219,8 @@ static void proofs_agree_with_rows(void **unused)
         bool proven_apart = !tg_region_meets(a.region, b.region);
         if ((proven && !b_in_a) || (proven_apart && !disjoint)) {
             fail_msg("seed %lu, pair %lu: wrong proof (%s) of\n  a: %s\n  b: %s", seed, pair,
-                     proven && !b_in_a ? "a contains b" : "a and b are disjoint", tg_region_text(arena, a.region).ptr,
-                     tg_region_text(arena, b.region).ptr);
+                     proven && !b_in_a ? "a contains b" : "a and b are disjoint",
+                     tg_region_text(arena, a.region).ptr, tg_region_text(arena, b.region).ptr);
         }
         inside += b_in_a;
         inside_proven += b_in_a && proven;
@@ -224,9 +228,9 @@ static void proofs_agree_with_rows(void **unused)
         apart_proven += disjoint && proven_apart;
         tg_arena_reset(arena);
     }
-    print_message("contained: %lu of %lu proven (%.2f %%); disjoint: %lu of %lu proven (%.2f %%)\n", inside_proven, inside,
-                  100.0 * (double)inside_proven / (double)inside, apart_proven, apart,
-                  100.0 * (double)apart_proven / (double)apart);
+    print_message("contained: %lu of %lu proven (%.2f %%); disjoint: %lu of %lu proven (%.2f %%)\n",
+                  inside_proven, inside, 100.0 * (double)inside_proven / (double)inside,
+                  apart_proven, apart, 100.0 * (double)apart_proven / (double)apart);
     tg_arena_free(arena);
 }
 
