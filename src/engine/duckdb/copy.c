@@ -13,6 +13,7 @@
 
 enum {
     FILE_BYTES = 128 * 1024 * 1024, /* a file is closed at the first row group beyond */
+    FILE_GROUPS = 8,                /* of 122,880 rows: files of about a million */
     INDEXED_COLUMNS = 32            /* Delta's default of delta.dataSkippingNumIndexedCols */
 };
 
@@ -41,7 +42,7 @@ static void put_copy(const tg_duckdb_copy *copy, const char *tag, tg_buf *out)
                 "'part-%s-{i}', RETURN_STATS",
                 tag);
     if (!copy->partition_count) {
-        tg_buf_addf(out, ", FILE_SIZE_BYTES %d)", FILE_BYTES);
+        tg_buf_addf(out, ", FILE_SIZE_BYTES %d, ROW_GROUPS_PER_FILE %d)", FILE_BYTES, FILE_GROUPS);
         return;
     }
     tg_buf_addz(out, ", PARTITION_BY (");
