@@ -18,14 +18,14 @@
 #include "base/base.h"
 #include "engine/arrow.h"
 
-/* clang-format off: its result is not stable on this list */
+/* clang-format's result is not stable on this list. */
+/* clang-format off */
 #define TG_DUCKDB_FUNCTIONS(X)                                                                     \
     /* instances, connections, errors */                                                           \
     X(library_version)                                                                             \
     X(open_ext)                                                                                    \
     X(close)                                                                                       \
-    X(connect)                                                                                     \
-    X(disconnect) X(interrupt) X(create_config) X(set_config) X(destroy_config)                    \
+    X(connect) X(disconnect) X(interrupt) X(create_config) X(set_config) X(destroy_config)         \
         X(create_error_data) X(destroy_error_data) X(error_data_error_type) X(error_data_message)  \
             X(error_data_has_error) X(malloc) X(free) /* queries */                                \
         X(query) X(destroy_result) X(result_error) X(result_error_type) X(column_name)             \
@@ -92,6 +92,7 @@
                                     X(init_set_max_threads) X(function_get_bind_data)              \
                                         X(function_get_init_data) X(function_set_error)
 /* clang-format on */
+
 typedef struct tg_duckdb_api {
 #define TG_DUCKDB_MEMBER(name) __typeof__(duckdb_##name) *name;
     TG_DUCKDB_FUNCTIONS(TG_DUCKDB_MEMBER)
