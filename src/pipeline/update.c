@@ -171,7 +171,12 @@ static tg_code run_phases(tg_update *u)
     tg_update_event_start(u);
     tg_update_event_definitions(u);
     announce_flows(u);
-    tg_update_flush(u);
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    if (tg_eventlog_flush(u->log, &err) !=
+        TG_OK) { /* a storage that cannot be written stops it here */
+        tg_diags_add(u->diags, &err);
+        return end_in_analysis(u);
+    }
     analyse(u);
     if (u->diags->error_count > errors) {
         return end_in_analysis(u);
@@ -216,7 +221,7 @@ tg_code tg_update_run(const tg_update_context *context, const tg_graph *graph,
     }
     out_result->is_validation_failure = false;
     code = run_phases(&u);
-    if (tg_eventlog_close(u.log, &err) != TG_OK) {
+    if (tg_eventlog_close(u.log, &err) != TG_OK && !u.has_log_warning && code == TG_OK) {
         tg_diags_add_warning(diags, &err);
     }
     return code;

@@ -16,7 +16,8 @@ static void emit(tg_update *u, tg_event *event, tg_buf *details)
 void tg_update_flush(tg_update *u)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
-    if (u->log && tg_eventlog_flush(u->log, &err) != TG_OK) {
+    if (tg_eventlog_flush(u->log, &err) != TG_OK && !u->has_log_warning) {
+        u->has_log_warning = true;
         tg_diags_add_warning(u->diags, &err);
     }
 }

@@ -47,6 +47,7 @@ typedef struct tg_update {
     tg_update_result *result;
     tg_flow_result *flow_results;
     tg_eventlog *log;
+    bool has_log_warning;
     const tg_zone *zone;
     int64_t now_us;
     tg_catalog catalog;

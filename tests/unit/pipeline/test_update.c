@@ -455,6 +455,16 @@ static void test_damaged_identity(void **state)
     assert_int_equal(tg_fake_run_count(f->engine), 0);
 }
 
+static void test_log_cannot_be_written(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", daily);
+    write_file(f, "storage/events", "a file where the folder should be");
+    run_with(f, (tg_update_options){0});
+    assert_int_not_equal(f->code, TG_OK);
+    assert_int_equal(tg_fake_run_count(f->engine), 0);
+}
+
 /* ---- races, cancelling, dry runs ------------------------------------------------------------- */
 
 static void test_lost_race(void **state)
@@ -587,6 +597,7 @@ int main(void)
         UPDATE_TEST(test_declared_columns),
         UPDATE_TEST(test_bad_clock),
         UPDATE_TEST(test_damaged_identity),
+        UPDATE_TEST(test_log_cannot_be_written),
         UPDATE_TEST(test_lost_race),
         UPDATE_TEST(test_race_that_does_not_matter),
         UPDATE_TEST(test_overtaken_by_the_same_work),
