@@ -115,7 +115,7 @@ static tg_code take_option(tg_cli *cli, int argc, char **argv, int *at, tg_error
     }
     const char *shown = is_long ? tg_arena_printf(cli->arena, "--%.*s", TG_SARG(name))
                                 : tg_arena_printf(cli->arena, "-%.*s", TG_SARG(name));
-    int option = find_option(cli, name, is_long ? '\0' : word[1]);
+    int option = find_option(cli, name, (char)(is_long ? 0 : word[1]));
     if (option < 0) {
         return unknown_option(cli, shown, name, err);
     }
