@@ -10,6 +10,13 @@
 
 #include "base/base_int.h"
 
+/* The functions behind the macros of error.h. */
+#undef tg_error_set_named
+#undef tg_error_detail
+#undef tg_error_hint
+#undef tg_error_context
+#undef tg_error_span
+
 typedef struct error_class_row {
     const char *name, *sqlstate, *doc;
     tg_code code;

@@ -111,6 +111,19 @@ tg_code tg_error_context(tg_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 tg_code tg_error_span(tg_error *err, size_t offset, size_t len);
 /*
+ * None of them returns TG_OK, whatever was set before: a function that ends with one has failed. Said
+ * inline, so that compilers and analyzers see it.
+ */
+static inline tg_code tg_error_failure_(tg_code code)
+{
+    return code != TG_OK ? code : TG_INTERNAL;
+}
+#define tg_error_set_named(...) tg_error_failure_(tg_error_set_named(__VA_ARGS__))
+#define tg_error_detail(...) tg_error_failure_(tg_error_detail(__VA_ARGS__))
+#define tg_error_hint(...) tg_error_failure_(tg_error_hint(__VA_ARGS__))
+#define tg_error_context(...) tg_error_failure_(tg_error_context(__VA_ARGS__))
+#define tg_error_span(...) tg_error_failure_(tg_error_span(__VA_ARGS__))
+/*
  * Turns the span into a place in text, which starts at line first_line (1) of file. Does nothing
  * without a span or with a place.
  */
@@ -127,7 +140,8 @@ const char *tg_error_name(const tg_error *err);
  */
 void tg_error_print(const tg_error *err, tg_buf *out);
 
-#define TG_ERR(err, cls, ...) tg_error_set((err), TG_E_##cls, __FILE__, __LINE__, __VA_ARGS__)
+#define TG_ERR(err, cls, ...) \
+    tg_error_failure_(tg_error_set((err), TG_E_##cls, __FILE__, __LINE__, __VA_ARGS__))
 /* The only macros that hide a return. */
 #define TG_FAIL(err, cls, ...) return TG_ERR(err, cls, __VA_ARGS__)
 #define TG_TRY(expr)               \

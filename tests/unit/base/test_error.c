@@ -56,6 +56,15 @@ static void takes_no_error(void **state)
     assert_int_equal(tg_error_span(NULL, 0, 1), TG_CONFLICT);
 }
 
+static void an_addition_is_never_a_success(void **state)
+{
+    (void)state;
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    assert_int_equal(tg_error_hint(&err, "x"), TG_INTERNAL);
+    assert_int_equal(tg_error_span(&err, 0, 1), TG_INTERNAL);
+    assert_false(tg_error_is_set(&err));
+}
+
 static void holds_foreign_conditions(void **state)
 {
     (void)state;
@@ -237,11 +246,17 @@ static void macros_pass_errors_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_its_classes),        cmocka_unit_test(sets_adds_and_clears),
-        cmocka_unit_test(takes_no_error),           cmocka_unit_test(holds_foreign_conditions),
-        cmocka_unit_test(moves_and_copies),         cmocka_unit_test(points_at_the_place),
-        cmocka_unit_test(cuts_long_lines),          cmocka_unit_test(prints_all_parts),
-        cmocka_unit_test(collects_until_the_limit), cmocka_unit_test(macros_pass_errors_up),
+        cmocka_unit_test(knows_its_classes),
+        cmocka_unit_test(sets_adds_and_clears),
+        cmocka_unit_test(takes_no_error),
+        cmocka_unit_test(an_addition_is_never_a_success),
+        cmocka_unit_test(holds_foreign_conditions),
+        cmocka_unit_test(moves_and_copies),
+        cmocka_unit_test(points_at_the_place),
+        cmocka_unit_test(cuts_long_lines),
+        cmocka_unit_test(prints_all_parts),
+        cmocka_unit_test(collects_until_the_limit),
+        cmocka_unit_test(macros_pass_errors_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
