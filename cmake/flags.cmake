@@ -24,6 +24,10 @@ target_compile_options(
             -fno-common
             -fno-strict-aliasing
             -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+if(CMAKE_C_COMPILER_ID MATCHES "Clang")
+  # tg_assert(!"why this cannot be") is on purpose.
+  target_compile_options(tg_flags INTERFACE -Wno-string-conversion)
+endif()
 if(TG_WERROR)
   target_compile_options(tg_flags INTERFACE -Werror)
 endif()
