@@ -191,6 +191,12 @@ void tg_duckdb_commit_fact(const tg_delta_commit *commit, const tg_delta_metadat
 
 /* ---- copy.c: rows into Parquet files --------------------------------------------------------- */
 
+/*
+ * Appends value (an expression), guarded when the field is nested and says NOT NULL somewhere. NOT
+ * NULL of other columns is checked by tg_duckdb_copy_rows with the statistics that it gets anyway.
+ */
+void tg_duckdb_put_checked(tg_buf *out, tg_str value, const tg_field *field);
+
 typedef struct tg_duckdb_copy {
     tg_str table_path;
     tg_schema schema; /* of the rows, partition columns included */

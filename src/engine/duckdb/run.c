@@ -7,6 +7,8 @@
  * rows are separate, so that the window's edge lies between files the next time. Nothing of the
  * table changes before the commit; when there is none, the files that were written go again.
  */
+#include <stdio.h>
+
 #include "engine/duckdb/run_int.h"
 
 tg_code tg_duckdb_run_session(tg_duckdb_run_state *run, tg_error *err)
@@ -172,21 +174,11 @@ static tg_code look_at_steps(tg_duckdb_run_state *run, tg_error *err)
 
 /* ---- new rows -------------------------------------------------------------------------------- */
 
-/* A column that must not be NULL and has no null count: the query itself checks. */
 static void put_new_column(const tg_field *field, size_t index, tg_buf *out)
 {
-    if (!field->nullable && tg_type_is_nested(field->type)) {
-        tg_auto_buf tg_buf message = TG_BUF_INIT;
-        tg_buf_addf(
-            &message,
-            "[TG:DELTA_NOT_NULL_CONSTRAINT_VIOLATED] NOT NULL constraint violated for column: %.*s",
-            TG_SARG(field->name));
-        tg_buf_addf(out, "CASE WHEN c%zu IS NULL THEN error(", index);
-        tg_duckdb_put_string(out, tg_buf_str(&message));
-        tg_buf_addf(out, ") ELSE c%zu END", index);
-    } else {
-        tg_buf_addf(out, "c%zu", index);
-    }
+    char name[24];
+    (void)snprintf(name, sizeof name, "c%zu", index);
+    tg_duckdb_put_checked(out, tg_str_from(name), field);
     tg_buf_addz(out, " AS ");
     tg_duckdb_put_ident(out, field->name);
 }

@@ -228,6 +228,40 @@ static void not_null_is_kept(void **state)
     assert_int_equal(lab_files_on_disk(l, "t"), 1);
 }
 
+static void not_null_inside(void **state)
+{
+    lab *l = *state;
+    lab_run(l, &(lab_write){.table = "t",
+                            .columns = "a ARRAY<STRUCT<x: INT NOT NULL, `y-z`: STRING>>, "
+                                       "m MAP<STRING, STRUCT<x: INT NOT NULL>>",
+                            .is_append = true,
+                            .query = "SELECT array(named_struct('x', 1, 'y-z', 'q'), NULL) AS a, "
+                                     "map('k', named_struct('x', 1)) AS m"});
+    static const char *const bad[] = {
+        "SELECT array(named_struct('x', 1, 'y-z', 'q'), "
+        "named_struct('x', CAST(NULL AS INT), 'y-z', 'q')) AS a",
+        "SELECT map('k', NULL, 'l', named_struct('x', CAST(NULL AS INT))) AS m",
+    };
+    static const char *const good[] = {
+        "SELECT array(named_struct('x', 1, 'y-z', CAST(NULL AS STRING))) AS a",
+        "SELECT map('k', NULL, 'l', named_struct('x', 2)) AS m",
+        "SELECT NULL AS a, NULL AS m",
+    };
+    for (size_t i = 0; i < TG_COUNT(bad); i++) {
+        tg_run_result result;
+        const tg_program *program =
+            lab_program(l, &(lab_write){.table = "t", .query = bad[i], .is_append = true});
+        assert_int_equal(
+            l->engine->run(l->engine->self, program, NULL, l->arena, &result, &l->error),
+            TG_EXECUTION);
+        assert_error_class(&l->error, "DELTA_NOT_NULL_CONSTRAINT_VIOLATED");
+    }
+    for (size_t i = 0; i < TG_COUNT(good); i++) {
+        lab_append(l, "t", good[i]);
+    }
+    assert_str(lab_rows(l, "SELECT count(*), count(a), count(m) FROM t"), "4|2|2");
+}
+
 /* ---- failures and races ---------------------------------------------------------------------- */
 
 static void failure_changes_nothing(void **state)
@@ -391,6 +425,7 @@ int main(void)
         TEST(delete_by_partition_needs_no_library),
         TEST(new_column_reads_null),
         TEST(not_null_is_kept),
+        TEST(not_null_inside),
         TEST(failure_changes_nothing),
         TEST(failed_create_leaves_no_folder),
         TEST(disjoint_winner_is_rebased),
