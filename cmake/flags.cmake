@@ -51,4 +51,8 @@ endif()
 if(tg_sanitizers)
   add_compile_options(-fsanitize=${tg_sanitizers} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${tg_sanitizers})
+  if(CMAKE_C_COMPILER_ID MATCHES "Clang")
+    # libduckdb throws C++ exceptions; clang's ASan finds their functions only in what was there at start.
+    add_link_options("LINKER:--push-state,--no-as-needed" -lstdc++ "LINKER:--pop-state")
+  endif()
 endif()

@@ -34,7 +34,11 @@ if(tg_public_headers AND NOT tg_api_type STREQUAL "INTERFACE_LIBRARY")
   file(WRITE ${CMAKE_BINARY_DIR}/empty.c "typedef int tg_empty_unit;\n")
   add_library(libtidegate SHARED ${CMAKE_BINARY_DIR}/empty.c ${exports})
   target_link_libraries(libtidegate PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,tg_api>)
-  target_link_options(libtidegate PRIVATE -Wl,--version-script=${exports} -Wl,--no-undefined)
+  target_link_options(libtidegate PRIVATE -Wl,--version-script=${exports})
+  if(NOT tg_sanitizers)
+    # clang leaves the sanitizers' run time to the executable: a sanitized library has open symbols.
+    target_link_options(libtidegate PRIVATE -Wl,--no-undefined)
+  endif()
   set_target_properties(
     libtidegate
     PROPERTIES OUTPUT_NAME tidegate

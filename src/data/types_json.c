@@ -102,14 +102,17 @@ static void write_metadata(tg_buf *out, const tg_field *field)
         return;
     }
     tg_buf_addc(out, '{');
-    yyjson_obj_foreach(metadata, index, count, key, item)
-    {
-        if (!tg_str_eq(val_str(key), TG_S("comment"))) {
-            tg_buf_addz(out, first ? "" : ",");
-            tg_json_quote(out, val_str(key));
-            tg_buf_addc(out, ':');
-            write_value(out, item);
-            first = false;
+    /* yyjson's loop takes the address of the first member, which a missing object does not have. */
+    if (metadata) {
+        yyjson_obj_foreach(metadata, index, count, key, item)
+        {
+            if (!tg_str_eq(val_str(key), TG_S("comment"))) {
+                tg_buf_addz(out, first ? "" : ",");
+                tg_json_quote(out, val_str(key));
+                tg_buf_addc(out, ':');
+                write_value(out, item);
+                first = false;
+            }
         }
     }
     if (field->comment.len) {

@@ -93,6 +93,9 @@ void tg_udf_return_str(tg_udf_call *call, tg_str value)
 }
 
 static void set_failure(tg_udf_call *call, tg_error_class cls, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
+static void set_failure(tg_udf_call *call, tg_error_class cls, const char *format, va_list args)
 {
     if (call->failure.len) {
         return;
