@@ -65,5 +65,14 @@ tg_str tg_json_get_str(struct yyjson_val *object, const char *key, tg_str fallba
 int64_t tg_json_get_i64(struct yyjson_val *object, const char *key, int64_t fallback);
 bool tg_json_get_bool(struct yyjson_val *object, const char *key, bool fallback);
 struct yyjson_val *tg_json_get(struct yyjson_val *object, const char *key);
+/* The text of a string, borrowed from the document; empty for any other value. */
+tg_str tg_json_text(struct yyjson_val *value);
+/* A whole number of 64 bits, false for any other value; numbers as text are read too. */
+bool tg_json_to_i64(struct yyjson_val *value, int64_t *out);
+/*
+ * Appends a value as compact JSON. Numbers were parsed as text (TG_JSON_RAW_NUMBERS). Recursion is
+ * bounded by TG_LIMIT_JSON_DEPTH, which the parser enforced.
+ */
+void tg_json_add_value(tg_buf *buf, struct yyjson_val *value);
 
 #endif

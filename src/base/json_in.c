@@ -67,27 +67,37 @@ struct yyjson_val *tg_json_get(struct yyjson_val *object, const char *key)
     return yyjson_obj_get(object, key);
 }
 
+tg_str tg_json_text(struct yyjson_val *value)
+{
+    return yyjson_is_str(value) ? (tg_str){yyjson_get_str(value), yyjson_get_len(value)} : TG_S("");
+}
+
+bool tg_json_to_i64(struct yyjson_val *value, int64_t *out)
+{
+    if (yyjson_is_raw(value)) {
+        return tg_str_to_i64((tg_str){yyjson_get_raw(value), yyjson_get_len(value)}, out);
+    }
+    if (yyjson_is_sint(value)) {
+        *out = yyjson_get_sint(value);
+        return true;
+    }
+    if (yyjson_is_uint(value) && yyjson_get_uint(value) <= INT64_MAX) {
+        *out = (int64_t)yyjson_get_uint(value);
+        return true;
+    }
+    return false;
+}
+
 tg_str tg_json_get_str(struct yyjson_val *object, const char *key, tg_str fallback)
 {
     yyjson_val *value = yyjson_obj_get(object, key);
-    return yyjson_is_str(value) ? (tg_str){yyjson_get_str(value), yyjson_get_len(value)} : fallback;
+    return yyjson_is_str(value) ? tg_json_text(value) : fallback;
 }
 
 int64_t tg_json_get_i64(struct yyjson_val *object, const char *key, int64_t fallback)
 {
-    yyjson_val *value = yyjson_obj_get(object, key);
     int64_t number;
-    if (yyjson_is_raw(value)) {
-        tg_str text = {yyjson_get_raw(value), yyjson_get_len(value)};
-        return tg_str_to_i64(text, &number) ? number : fallback;
-    }
-    if (yyjson_is_sint(value)) {
-        return yyjson_get_sint(value);
-    }
-    if (yyjson_is_uint(value) && yyjson_get_uint(value) <= INT64_MAX) {
-        return (int64_t)yyjson_get_uint(value);
-    }
-    return fallback;
+    return tg_json_to_i64(yyjson_obj_get(object, key), &number) ? number : fallback;
 }
 
 bool tg_json_get_bool(struct yyjson_val *object, const char *key, bool fallback)

@@ -123,6 +123,46 @@ void tg_json_quote(tg_buf *buf, tg_str text)
     tg_buf_addc(buf, '"');
 }
 
+void tg_json_add_value(tg_buf *buf, struct yyjson_val *value)
+{
+    size_t index, count;
+    yyjson_val *key, *item;
+    switch (yyjson_get_type(value)) {
+    case YYJSON_TYPE_OBJ:
+        tg_buf_addc(buf, '{');
+        yyjson_obj_foreach(value, index, count, key, item)
+        {
+            tg_buf_addz(buf, index ? "," : "");
+            tg_json_quote(buf, tg_json_text(key));
+            tg_buf_addc(buf, ':');
+            tg_json_add_value(buf, item);
+        }
+        tg_buf_addc(buf, '}');
+        break;
+    case YYJSON_TYPE_ARR:
+        tg_buf_addc(buf, '[');
+        yyjson_arr_foreach(value, index, count, item)
+        {
+            tg_buf_addz(buf, index ? "," : "");
+            tg_json_add_value(buf, item);
+        }
+        tg_buf_addc(buf, ']');
+        break;
+    case YYJSON_TYPE_STR:
+        tg_json_quote(buf, tg_json_text(value));
+        break;
+    case YYJSON_TYPE_RAW:
+        tg_buf_add(buf, yyjson_get_raw(value), yyjson_get_len(value));
+        break;
+    case YYJSON_TYPE_BOOL:
+        tg_buf_addz(buf, yyjson_get_bool(value) ? "true" : "false");
+        break;
+    default: /* numbers are raw here: what is left is null */
+        tg_buf_addz(buf, "null");
+        break;
+    }
+}
+
 void tg_json_key(tg_json_out *out, tg_str key)
 {
     tg_assert(out->depth > 0 && !out->after_key);

@@ -33,56 +33,7 @@ static const struct {
 };
 enum { JSON_NAME_COUNT = sizeof(json_names) / sizeof(json_names[0]) };
 
-static tg_str val_str(yyjson_val *val)
-{
-    return yyjson_is_str(val) ? (tg_str){yyjson_get_str(val), yyjson_get_len(val)}
-                              : (tg_str){"", 0};
-}
-
 /* ---- writing --------------------------------------------------------------------------------- */
-
-/* Any JSON value as compact text. Recursion is bounded by TG_LIMIT_JSON_DEPTH, which the parser
- * enforced. */
-static void write_value(tg_buf *out, yyjson_val *val)
-{
-    size_t index, count;
-    yyjson_val *key, *item;
-
-    switch (yyjson_get_type(val)) {
-    case YYJSON_TYPE_OBJ:
-        tg_buf_addc(out, '{');
-        yyjson_obj_foreach(val, index, count, key, item)
-        {
-            tg_buf_addz(out, index ? "," : "");
-            tg_json_quote(out, val_str(key));
-            tg_buf_addc(out, ':');
-            write_value(out, item);
-        }
-        tg_buf_addc(out, '}');
-        break;
-    case YYJSON_TYPE_ARR:
-        tg_buf_addc(out, '[');
-        yyjson_arr_foreach(val, index, count, item)
-        {
-            tg_buf_addz(out, index ? "," : "");
-            write_value(out, item);
-        }
-        tg_buf_addc(out, ']');
-        break;
-    case YYJSON_TYPE_STR:
-        tg_json_quote(out, val_str(val));
-        break;
-    case YYJSON_TYPE_RAW:
-        tg_buf_add(out, yyjson_get_raw(val), yyjson_get_len(val));
-        break;
-    case YYJSON_TYPE_BOOL:
-        tg_buf_addz(out, yyjson_get_bool(val) ? "true" : "false");
-        break;
-    default: /* numbers are raw here: what is left is null */
-        tg_buf_addz(out, "null");
-        break;
-    }
-}
 
 /* The metadata object with "comment" as the field has it now. */
 static void write_metadata(tg_buf *out, const tg_field *field)
@@ -106,11 +57,11 @@ static void write_metadata(tg_buf *out, const tg_field *field)
     if (metadata) {
         yyjson_obj_foreach(metadata, index, count, key, item)
         {
-            if (!tg_str_eq(val_str(key), TG_S("comment"))) {
+            if (!tg_str_eq(tg_json_text(key), TG_S("comment"))) {
                 tg_buf_addz(out, first ? "" : ",");
-                tg_json_quote(out, val_str(key));
+                tg_json_quote(out, tg_json_text(key));
                 tg_buf_addc(out, ':');
-                write_value(out, item);
+                tg_json_add_value(out, item);
                 first = false;
             }
         }
@@ -289,19 +240,19 @@ static tg_code read_field(reader *in, yyjson_val *json, int depth, tg_field *out
     if (!yyjson_is_str(name)) {
         return bad_schema(in, "a field without a name");
     }
-    in->path = path_append(in, path, val_str(name));
+    in->path = path_append(in, path, tg_json_text(name));
     if (!type) {
         return bad_schema(in, "\"type\" is missing");
     }
     TG_TRY(read_type(in, type, depth, &field_type));
     *out_field = (tg_field){
-        .name = tg_str_copy(in->arena, val_str(name)),
+        .name = tg_str_copy(in->arena, tg_json_text(name)),
         .type = field_type,
         .nullable = tg_json_get_bool(json, "nullable", true),
     };
     if (yyjson_is_obj(metadata) && yyjson_obj_size(metadata)) {
         tg_auto_buf tg_buf text = TG_BUF_INIT;
-        write_value(&text, metadata);
+        tg_json_add_value(&text, metadata);
         out_field->metadata = tg_buf_take(&text, in->arena);
         out_field->comment = tg_str_copy(in->arena, tg_json_get_str(metadata, "comment", TG_S("")));
     }
@@ -341,7 +292,7 @@ static tg_code read_type(reader *in, yyjson_val *json, int depth, const tg_type 
         return bad_schema(in, "nested too deep");
     }
     if (yyjson_is_str(json)) {
-        return read_atomic(in, val_str(json), out_type);
+        return read_atomic(in, tg_json_text(json), out_type);
     }
     if (!yyjson_is_obj(json)) {
         return bad_schema(in, "a type is neither a name nor an object");

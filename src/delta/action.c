@@ -32,11 +32,6 @@ enum { ACTION_COUNT = sizeof(action_names) / sizeof(action_names[0]) };
 
 /* ---- reading members ------------------------------------------------------------------------- */
 
-static tg_str text_of(yyjson_val *val)
-{
-    return (tg_str){yyjson_get_str(val), yyjson_get_len(val)};
-}
-
 static bool is_absent(yyjson_val *val)
 {
     return !val || yyjson_is_null(val);
@@ -59,7 +54,7 @@ static tg_code check_object(yyjson_val *object, const char *what, tg_error *err)
         tg_str seen[PAIRWISE_MEMBERS];
         yyjson_obj_foreach(object, index, max, key, val)
         {
-            seen[index] = text_of(key);
+            seen[index] = tg_json_text(key);
             for (size_t i = 0; i < index; i++) {
                 if (tg_str_eq(seen[i], seen[index])) {
                     return duplicate(what, seen[i], err);
@@ -73,10 +68,10 @@ static tg_code check_object(yyjson_val *object, const char *what, tg_error *err)
     tg_map_init(&seen, scratch);
     yyjson_obj_foreach(object, index, max, key, val)
     {
-        if (tg_map_has(&seen, text_of(key))) {
-            return duplicate(what, text_of(key), err);
+        if (tg_map_has(&seen, tg_json_text(key))) {
+            return duplicate(what, tg_json_text(key), err);
         }
-        (void)tg_map_put(&seen, text_of(key), object);
+        (void)tg_map_put(&seen, tg_json_text(key), object);
     }
     return TG_OK;
 }
@@ -104,7 +99,7 @@ static tg_code get_str(yyjson_val *object, const char *what, const char *key, pr
         TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "%s: %s is not a string", what, key);
     }
     if (val) {
-        *out = text_of(val);
+        *out = tg_json_text(val);
     }
     return TG_OK;
 }
@@ -114,14 +109,9 @@ static tg_code get_i64(yyjson_val *object, const char *what, const char *key, pr
 {
     yyjson_val *val;
     TG_TRY(get_member(object, what, key, need, &val, err));
-    if (!val) {
-        return TG_OK;
-    }
-    bool fits = yyjson_is_sint(val) || (yyjson_is_uint(val) && yyjson_get_uint(val) <= INT64_MAX);
-    if (!fits) {
+    if (val && !tg_json_to_i64(val, out)) {
         TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "%s: %s is not an integer of 64 bits", what, key);
     }
-    *out = yyjson_is_sint(val) ? yyjson_get_sint(val) : (int64_t)yyjson_get_uint(val);
     return TG_OK;
 }
 
@@ -160,11 +150,11 @@ static tg_code get_pairs(yyjson_val *object, const char *what, const char *key, 
         if (!yyjson_is_str(val) && !yyjson_is_null(val)) {
             TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID,
                     "%s: %s: the value of \"%.*s\" is not a string", what, key,
-                    TG_SARG(text_of(name)));
+                    TG_SARG(tg_json_text(name)));
         }
-        pairs[index].key = text_of(name);
+        pairs[index].key = tg_json_text(name);
         pairs[index].value.is_null = yyjson_is_null(val);
-        pairs[index].value.text = yyjson_is_str(val) ? text_of(val) : TG_S("");
+        pairs[index].value.text = tg_json_text(val);
     }
     *out = pairs;
     *out_count = max;
@@ -192,7 +182,7 @@ static tg_code get_strs(yyjson_val *object, const char *what, const char *key, p
             TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "%s: %s holds something that is not a string",
                     what, key);
         }
-        texts[index] = text_of(val);
+        texts[index] = tg_json_text(val);
     }
     *out = texts;
     *out_count = max;

@@ -48,8 +48,7 @@ static bool read_bound(yyjson_val *val, const tg_type *type, bool is_max, tg_are
                        tg_value *out)
 {
     if (yyjson_is_str(val)) {
-        return tg_value_from_stat((tg_str){yyjson_get_str(val), yyjson_get_len(val)}, true, type,
-                                  is_max, arena, out);
+        return tg_value_from_stat(tg_json_text(val), true, type, is_max, arena, out);
     }
     if (yyjson_is_raw(val)) {
         return tg_value_from_stat((tg_str){yyjson_get_raw(val), yyjson_get_len(val)}, false, type,
@@ -69,12 +68,10 @@ static tg_column_bounds column_stats(const file_stats *stats, tg_str column, con
     if (tg_type_is_nested(type) || type->kind == TG_TYPE_VARIANT) {
         return bounds;
     }
-    bounds.null_count = yyjson_is_obj(stats->nulls)
-                            ? tg_json_get_i64(stats->nulls, tg_str_cstr(arena, column), -1)
-                            : -1;
-    bool is_exact = bounds.null_count == 0 || bounds.null_count == stats->records;
-    if (bounds.null_count < 0 || (stats->is_wide && !is_exact)) {
-        bounds.null_count = -1;
+    int64_t nulls;
+    if (tg_json_to_i64(member(stats->nulls, column), &nulls) && nulls >= 0 &&
+        (!stats->is_wide || nulls == 0 || nulls == stats->records)) {
+        bounds.null_count = nulls;
     }
     bounds.has_min = read_bound(member(stats->min, column), type, false, arena, &bounds.min);
     bounds.has_max = read_bound(member(stats->max, column), type, true, arena, &bounds.max);

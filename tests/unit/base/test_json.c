@@ -120,6 +120,28 @@ static void keeps_the_text_of_numbers(void **state)
     assert_int_equal(tg_json_get_i64(root, "a", 3), 3);
 }
 
+static void reads_and_writes_values(void **state)
+{
+    (void)state;
+    tg_auto_arena tg_arena *arena = tg_arena_new();
+    tg_auto_buf tg_buf out = TG_BUF_INIT;
+    yyjson_val *root;
+    int64_t number = 3;
+    tg_str text = TG_S("{\"a\":[1.50,-7,null,true,{}],\"b\":\"x\\u0001\\n\"}");
+    assert_ok(tg_json_parse(text, TG_JSON_RAW_NUMBERS, arena, &root, NULL), NULL);
+    tg_json_add_value(&out, root);
+    assert_str(tg_buf_str(&out), text.ptr);
+    assert_str(tg_json_text(tg_json_get(root, "b")), "x\x01\n");
+    assert_str(tg_json_text(tg_json_get(root, "a")), "");
+    assert_str(tg_json_text(NULL), "");
+    yyjson_val *list = tg_json_get(root, "a");
+    assert_false(tg_json_to_i64(yyjson_arr_get(list, 0), &number));
+    assert_false(tg_json_to_i64(list, &number) || tg_json_to_i64(NULL, &number));
+    assert_int_equal(number, 3);
+    assert_true(tg_json_to_i64(yyjson_arr_get(list, 1), &number));
+    assert_int_equal(number, -7);
+}
+
 static void names_the_byte_of_an_error(void **state)
 {
     (void)state;
@@ -174,13 +196,10 @@ static void limits_the_depth(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(writes_nested_values),
-        cmocka_unit_test(escapes_strings),
-        cmocka_unit_test(writes_doubles_that_read_back),
-        cmocka_unit_test(reads_members),
-        cmocka_unit_test(keeps_the_text_of_numbers),
-        cmocka_unit_test(names_the_byte_of_an_error),
-        cmocka_unit_test(limits_the_depth),
+        cmocka_unit_test(writes_nested_values),          cmocka_unit_test(escapes_strings),
+        cmocka_unit_test(writes_doubles_that_read_back), cmocka_unit_test(reads_members),
+        cmocka_unit_test(keeps_the_text_of_numbers),     cmocka_unit_test(reads_and_writes_values),
+        cmocka_unit_test(names_the_byte_of_an_error),    cmocka_unit_test(limits_the_depth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
