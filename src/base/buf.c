@@ -63,6 +63,18 @@ void tg_buf_addc(tg_buf *buf, char c)
     tg_buf_add(buf, &c, 1);
 }
 
+void tg_buf_addq(tg_buf *buf, tg_str text, char quote)
+{
+    tg_buf_addc(buf, quote);
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == quote) {
+            tg_buf_addc(buf, quote);
+        }
+        tg_buf_addc(buf, text.ptr[i]);
+    }
+    tg_buf_addc(buf, quote);
+}
+
 void tg_buf_vaddf(tg_buf *buf, const char *format, va_list args)
 {
     va_list again;

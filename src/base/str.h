@@ -97,6 +97,8 @@ void tg_buf_adds(tg_buf *buf, tg_str s);
 void tg_buf_addz(tg_buf *buf, const char *text);
 void tg_buf_addc(tg_buf *buf, char c);
 void tg_buf_addf(tg_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds text between quotes; a quote in it is doubled (identifiers and strings of SQL, CSV fields). */
+void tg_buf_addq(tg_buf *buf, tg_str text, char quote);
 void tg_buf_vaddf(tg_buf *buf, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 /* View of the content; valid until the next change. */

@@ -68,16 +68,9 @@ static void add_part(tg_buf *out, tg_str part)
 {
     if (is_plain_part(part)) {
         tg_buf_adds(out, part);
-        return;
+    } else {
+        tg_buf_addq(out, part, '`');
     }
-    tg_buf_addc(out, '`');
-    for (size_t i = 0; i < part.len; i++) {
-        if (part.ptr[i] == '`') {
-            tg_buf_addc(out, '`');
-        }
-        tg_buf_addc(out, part.ptr[i]);
-    }
-    tg_buf_addc(out, '`');
 }
 
 /* The name as the user wrote it, for messages. */

@@ -287,14 +287,7 @@ static void add_identifier(tg_buf *out, tg_str name)
         tg_buf_adds(out, name);
         return;
     }
-    tg_buf_addc(out, '`');
-    for (size_t i = 0; i < name.len; i++) {
-        if (name.ptr[i] == '`') {
-            tg_buf_addc(out, '`');
-        }
-        tg_buf_addc(out, name.ptr[i]);
-    }
-    tg_buf_addc(out, '`');
+    tg_buf_addq(out, name, '`');
 }
 
 static void add_comment(tg_buf *out, tg_str comment)

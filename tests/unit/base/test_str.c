@@ -181,6 +181,10 @@ static void grows_buffers(void **state)
     assert_int_equal(buf.len, 0);
     tg_buf_add(&buf, "a\0b", 3);
     assert_int_equal(tg_buf_str(&buf).len, 3);
+    tg_buf_clear(&buf);
+    tg_buf_addq(&buf, TG_S("a`b'``"), '`');
+    tg_buf_addq(&buf, TG_S(""), '"');
+    assert_str(tg_buf_str(&buf), "`a``b'`````\"\"");
 }
 
 int main(void)
