@@ -9,15 +9,10 @@
 
 enum { DAYS_PER_ERA = 146097, DAYS_TO_EPOCH = 719468 /* 0000-03-01 to 1970-01-01 */ };
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
-
 int64_t tg_days_from_civil(int32_t year, int month, int day)
 {
     int64_t y = (int64_t)year - (month <= 2);
-    int64_t era = floor_div(y, 400);
+    int64_t era = tg_floor_div(y, 400);
     int64_t year_of_era = y - era * 400;
     int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
     int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
@@ -27,7 +22,7 @@ int64_t tg_days_from_civil(int32_t year, int month, int day)
 void tg_civil_from_days(int64_t days, int32_t *year, int *month, int *day)
 {
     int64_t z = days + DAYS_TO_EPOCH;
-    int64_t era = floor_div(z, DAYS_PER_ERA);
+    int64_t era = tg_floor_div(z, DAYS_PER_ERA);
     int64_t day_of_era = z - era * DAYS_PER_ERA;
     int64_t year_of_era =
         (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
@@ -57,7 +52,7 @@ int64_t tg_us_from_civil(const tg_civil *civil)
 
 void tg_civil_from_us(int64_t us, tg_civil *civil)
 {
-    int64_t days = floor_div(us, TG_US_PER_DAY);
+    int64_t days = tg_floor_div(us, TG_US_PER_DAY);
     int64_t of_day = us - days * TG_US_PER_DAY;
     int64_t seconds = of_day / TG_US_PER_SECOND;
     tg_civil_from_days(days, &civil->year, &civil->month, &civil->day);

@@ -17,6 +17,12 @@
 #define TG_US_PER_SECOND INT64_C(1000000)
 #define TG_US_PER_DAY INT64_C(86400000000)
 
+/* Division rounded down, of a by a positive b: instants before 1970 are negative. */
+static inline int64_t tg_floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
 typedef struct tg_civil {
     int32_t year;
     int month, day;           /* 1..12, 1..31 */

@@ -17,11 +17,6 @@
 #define ZONE_FOLDER "/usr/share/zoneinfo"
 enum { ZONE_FILE_BYTES_MAX = 1024 * 1024, OFFSET_SECONDS_MAX = 18 * 3600, SECONDS_PER_DAY = 86400 };
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
-
 /* ---- transitions ---- */
 
 /* Day of a rule in a year, counted from 1970-01-01. */
@@ -63,7 +58,7 @@ static void footer_transitions(const tg_zone_footer *footer, int64_t second,
     int32_t year;
     int month;
     int day;
-    tg_civil_from_days(floor_div(second, SECONDS_PER_DAY), &year, &month, &day);
+    tg_civil_from_days(tg_floor_div(second, SECONDS_PER_DAY), &year, &month, &day);
     for (size_t i = 0; i < YEARS_AROUND; i++) {
         tg_zone_transition start = rule_transition(footer, year - 1 + (int32_t)i, true);
         tg_zone_transition end = rule_transition(footer, year - 1 + (int32_t)i, false);
@@ -131,7 +126,7 @@ static bool next_transition(const tg_zone *zone, int64_t second, tg_zone_transit
 
 int32_t tg_zone_offset_at(const tg_zone *zone, int64_t us)
 {
-    return offset_at(zone, floor_div(us, TG_US_PER_SECOND));
+    return offset_at(zone, tg_floor_div(us, TG_US_PER_SECOND));
 }
 
 int64_t tg_zone_local_us(const tg_zone *zone, int64_t us)
@@ -141,7 +136,7 @@ int64_t tg_zone_local_us(const tg_zone *zone, int64_t us)
 
 int64_t tg_zone_to_us(const tg_zone *zone, int64_t local_us)
 {
-    int64_t local = floor_div(local_us, TG_US_PER_SECOND);
+    int64_t local = tg_floor_div(local_us, TG_US_PER_SECOND);
     /*
      * Walk from an instant that is surely earlier: the first offset under which the local time
      * exists is the earlier one.
