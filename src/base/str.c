@@ -2,7 +2,6 @@
 /* String views: comparing, searching, copying, numbers, and "did you mean". */
 #include "base/str.h"
 
-#include <errno.h>
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>

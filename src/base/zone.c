@@ -7,11 +7,9 @@
  * offset is a zone without transitions.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base_int.h"
 #include "base/zone_int.h"
 
 #define ZONE_FOLDER "/usr/share/zoneinfo"
