@@ -58,7 +58,7 @@ static tg_code look_at_version(const committer *c, bool *out_exists, bool *out_i
         return TG_OK;
     }
     if (code != TG_OK) {
-        return tg_delta_pass(&local, err);
+        return tg_error_pass(&local, err);
     }
     bool stop;
     owner o = {.mine = tg_str_from(c->txn_id)};
@@ -98,7 +98,7 @@ static tg_code read_winners(committer *c, tg_error *err)
             return tg_error_hint(err, "Run it again.");
         }
         if (code != TG_OK) {
-            return tg_delta_pass(&local, err);
+            return tg_error_pass(&local, err);
         }
         TG_VEC_PUSH(c->arena, &c->winners, winner);
         c->version++;
@@ -157,7 +157,7 @@ static tg_code put_version(committer *c, bool *out_done, tg_error *err)
          */
         return tg_fs_fsync_folder(c->delta->fs, c->log_folder, err);
     }
-    return exists ? TG_OK : tg_delta_pass(&local, err);
+    return exists ? TG_OK : tg_error_pass(&local, err);
 }
 
 static tg_code create_first(committer *c, tg_error *err)

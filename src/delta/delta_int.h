@@ -12,16 +12,6 @@
 
 struct yyjson_val;
 
-/* Hands a local error on to the caller's (may be NULL) and returns its code. */
-static inline tg_code tg_delta_pass(tg_error *local, tg_error *err)
-{
-    tg_code code = local->code;
-    if (err) {
-        tg_error_move(err, local);
-    }
-    return code;
-}
-
 /* ---- listing (log.c) ------------------------------------------------------------------------- */
 
 /* What is in _delta_log, by name only. Versions ascend. */

@@ -117,7 +117,7 @@ tg_code tg_delta_log_list(const tg_delta *delta, tg_str table_path, tg_arena *ar
     tg_auto_error tg_error local = TG_ERROR_INIT;
     tg_code code = tg_fs_list(delta->fs, log.folder, false, arena, &entries, &count, &local);
     if (code != TG_OK && code != TG_NOT_FOUND) {
-        return tg_delta_pass(&local, err);
+        return tg_error_pass(&local, err);
     }
     version_vec commits = {0};
     version_vec checkpoints = {0};
@@ -248,7 +248,7 @@ tg_code tg_delta_log_timestamp(const tg_delta_log *log, int64_t version, int64_t
             *out_ms = 0;
             return TG_OK;
         }
-        return code == TG_OK ? TG_OK : tg_delta_pass(&local, err);
+        return code == TG_OK ? TG_OK : tg_error_pass(&local, err);
     }
     size_t last = (size_t)position;
     size_t first = last > ANCHOR_COMMITS ? last - ANCHOR_COMMITS : 0;
@@ -308,7 +308,7 @@ tg_code tg_delta_commit_file_read(const tg_delta *delta, tg_str path, tg_arena *
         return tg_error_hint(
             err, "It may have been removed by log cleanup (delta.logRetentionDuration).");
     }
-    return code == TG_OK ? TG_OK : tg_delta_pass(&local, err);
+    return code == TG_OK ? TG_OK : tg_error_pass(&local, err);
 }
 
 tg_code tg_delta_commit_digest(const tg_delta *delta, tg_str table_path, int64_t version,

@@ -39,7 +39,7 @@ static tg_code damaged(tg_str path, const char *unit, size_t number, tg_error *r
         reason->cls != TG_E_TIDEGATE_INVALID_JSON) {
         (void)tg_error_context(reason, "while reading %s %zu of '%.*s'", unit, number,
                                TG_SARG(path));
-        return tg_delta_pass(reason, err);
+        return tg_error_pass(reason, err);
     }
     TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "Delta log file `%.*s` is damaged at %s %zu: %s",
             TG_SARG(path), unit, number, reason->message);
@@ -322,5 +322,5 @@ tg_code tg_delta_replay(const tg_delta_log *log, int64_t version, tg_delta_repla
             break;
         }
     }
-    return tg_delta_pass(&first, err);
+    return tg_error_pass(&first, err);
 }

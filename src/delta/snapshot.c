@@ -197,9 +197,9 @@ static tg_code explain(builder *b, const tg_delta_log *log, int64_t version, tg_
     tg_auto_error tg_error refusal = TG_ERROR_INIT;
     if (failure->code == TG_INVALID_DATA &&
         run(b, log, version, true, &refusal) == TG_UNSUPPORTED) {
-        return tg_delta_pass(&refusal, err);
+        return tg_error_pass(&refusal, err);
     }
-    return tg_delta_pass(failure, err);
+    return tg_error_pass(failure, err);
 }
 
 static tg_code load(const tg_delta *delta, tg_str table_path, int64_t version, bool head_only,

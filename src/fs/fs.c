@@ -76,10 +76,7 @@ tg_code tg_fs_exists(const tg_fs *fs, tg_str path, bool *out_exists, tg_error *e
         *out_exists = code == TG_OK;
         return TG_OK;
     }
-    if (err) {
-        tg_error_move(err, &inner);
-    }
-    return code;
+    return tg_error_pass(&inner, err);
 }
 
 /* ---- patterns -------------------------------------------------------------------------------- */
