@@ -47,6 +47,7 @@ void tg_json_kstrz(tg_json_out *out, const char *key, const char *value);
 void tg_json_ki64(tg_json_out *out, const char *key, int64_t value);
 void tg_json_kbool(tg_json_out *out, const char *key, bool value);
 void tg_json_knull(tg_json_out *out, const char *key);
+void tg_json_kstrs(tg_json_out *out, const char *key, const tg_str *values, size_t count);
 
 struct yyjson_doc;
 struct yyjson_val;

@@ -264,3 +264,13 @@ void tg_json_knull(tg_json_out *out, const char *key)
     tg_json_keyz(out, key);
     tg_json_null(out);
 }
+
+void tg_json_kstrs(tg_json_out *out, const char *key, const tg_str *values, size_t count)
+{
+    tg_json_keyz(out, key);
+    tg_json_array(out);
+    for (size_t i = 0; i < count; i++) {
+        tg_json_str(out, values[i]);
+    }
+    tg_json_end_array(out);
+}

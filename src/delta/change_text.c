@@ -58,16 +58,6 @@ static void put_info(tg_buf *buf, const tg_delta_change *change, const tg_delta_
     end_action(&out);
 }
 
-static void put_strs(tg_json_out *out, const char *key, const tg_str *texts, size_t count)
-{
-    tg_json_keyz(out, key);
-    tg_json_array(out);
-    for (size_t i = 0; i < count; i++) {
-        tg_json_str(out, texts[i]);
-    }
-    tg_json_end_array(out);
-}
-
 static void put_protocol(tg_buf *buf, const tg_delta_protocol *protocol)
 {
     tg_json_out out;
@@ -75,10 +65,12 @@ static void put_protocol(tg_buf *buf, const tg_delta_protocol *protocol)
     tg_json_ki64(&out, "minReaderVersion", protocol->min_reader_version);
     tg_json_ki64(&out, "minWriterVersion", protocol->min_writer_version);
     if (protocol->min_reader_version == 3) {
-        put_strs(&out, "readerFeatures", protocol->reader_features, protocol->reader_feature_count);
+        tg_json_kstrs(&out, "readerFeatures", protocol->reader_features,
+                      protocol->reader_feature_count);
     }
     if (protocol->min_writer_version == 7) {
-        put_strs(&out, "writerFeatures", protocol->writer_features, protocol->writer_feature_count);
+        tg_json_kstrs(&out, "writerFeatures", protocol->writer_features,
+                      protocol->writer_feature_count);
     }
     end_action(&out);
 }
@@ -99,7 +91,7 @@ static void put_metadata(tg_buf *buf, const tg_delta_metadata *metadata, tg_aren
     tg_json_kstr(&out, "schemaString",
                  metadata->schema_string.len ? metadata->schema_string
                                              : tg_schema_to_json(arena, metadata->schema));
-    put_strs(&out, "partitionColumns", metadata->partition_columns, metadata->partition_count);
+    tg_json_kstrs(&out, "partitionColumns", metadata->partition_columns, metadata->partition_count);
     tg_json_keyz(&out, "configuration");
     tg_json_object(&out);
     for (size_t i = 0; i < metadata->config_count; i++) {
