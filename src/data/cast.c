@@ -15,11 +15,6 @@ typedef struct cast {
     tg_arena *arena;
 } cast;
 
-static bool is_floating(const tg_type *type)
-{
-    return type->kind == TG_TYPE_FLOAT || type->kind == TG_TYPE_DOUBLE;
-}
-
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /* number * 10^-scale as an integer, decimal or floating value, if exactly so. */
@@ -85,14 +80,14 @@ static bool number_to(tg_int128 number, int scale, const tg_type *to, tg_value *
     if (to->kind == TG_TYPE_DECIMAL) {
         return to_decimal(number, scale, to, out);
     }
-    return is_floating(to) && to_floating(number, scale, to, out);
+    return tg_type_is_floating(to) && to_floating(number, scale, to, out);
 }
 
 static bool cast_floating(const cast *c, tg_value *out)
 {
     double value = c->from.as.f64;
 
-    if (is_floating(c->to)) {
+    if (tg_type_is_floating(c->to)) {
         if (c->to->kind == TG_TYPE_FLOAT && !isnan(value) && (double)(float)value != value) {
             return false;
         }
@@ -258,14 +253,10 @@ static bool cast_string(const cast *c, tg_value *out)
         return tg_decimal_parse(text, c->to->scale, &number) &&
                to_decimal(number, c->to->scale, c->to, out);
     }
-    if (is_floating(c->to)) {
+    if (tg_type_is_floating(c->to)) {
         return string_to_floating(text, c->to, out);
     }
-    if (c->to->kind == TG_TYPE_DATE || c->to->kind == TG_TYPE_TIMESTAMP ||
-        c->to->kind == TG_TYPE_TIMESTAMP_NTZ) {
-        return string_to_time(c, text, out);
-    }
-    return false;
+    return tg_type_is_datetime(c->to) && string_to_time(c, text, out);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */

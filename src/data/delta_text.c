@@ -38,7 +38,7 @@ static bool partition_number(tg_str text, const tg_type *type, tg_value *out)
     double value;
     int64_t min, max;
 
-    if (type->kind == TG_TYPE_FLOAT || type->kind == TG_TYPE_DOUBLE) {
+    if (tg_type_is_floating(type)) {
         if (!tg_data_double_parse(text, type->kind == TG_TYPE_FLOAT, &value)) {
             return false;
         }

@@ -14,9 +14,8 @@
 
 static bool is_discrete(const tg_type *type)
 {
-    return tg_type_is_integer(type) || type->kind == TG_TYPE_BOOLEAN ||
-           type->kind == TG_TYPE_DATE || type->kind == TG_TYPE_TIMESTAMP ||
-           type->kind == TG_TYPE_TIMESTAMP_NTZ || type->kind == TG_TYPE_DECIMAL;
+    return tg_type_is_integer(type) || tg_type_is_datetime(type) || type->kind == TG_TYPE_BOOLEAN ||
+           type->kind == TG_TYPE_DECIMAL;
 }
 
 /* Is value the least (greatest) of its type? */
@@ -40,7 +39,7 @@ static bool is_greatest(tg_value value)
 {
     tg_value other;
 
-    if (value.type->kind == TG_TYPE_FLOAT || value.type->kind == TG_TYPE_DOUBLE) {
+    if (tg_type_is_floating(value.type)) {
         return isnan(value.as.f64);
     }
     return is_discrete(value.type) && !tg_value_next(value, &other);

@@ -441,7 +441,7 @@ static tg_domain domain_of_bounds(tg_arena *arena, tg_str column, const tg_type 
     if (!usable) {
         *interval = (tg_interval){0}; /* bounds that contradict each other tell nothing */
     }
-    if (type->kind == TG_TYPE_FLOAT || type->kind == TG_TYPE_DOUBLE) {
+    if (tg_type_is_floating(type)) {
         /* Many writers leave NaN out of their statistics: it may be there, above every maximum. */
         interval[1] = (tg_interval){.has_low = true, .low = tg_value_double(type, (double)NAN)};
         count = tg_intervals_merge(interval, 2);

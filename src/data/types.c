@@ -206,6 +206,22 @@ bool tg_type_is_numeric(const tg_type *type)
     return type->kind >= TG_TYPE_TINYINT && type->kind <= TG_TYPE_DECIMAL;
 }
 
+bool tg_type_is_floating(const tg_type *type)
+{
+    return type->kind == TG_TYPE_FLOAT || type->kind == TG_TYPE_DOUBLE;
+}
+
+bool tg_type_is_datetime(const tg_type *type)
+{
+    return type->kind == TG_TYPE_DATE || type->kind == TG_TYPE_TIMESTAMP ||
+           type->kind == TG_TYPE_TIMESTAMP_NTZ;
+}
+
+bool tg_type_is_interval(const tg_type *type)
+{
+    return type->kind == TG_TYPE_INTERVAL_YM || type->kind == TG_TYPE_INTERVAL_DT;
+}
+
 bool tg_type_is_nested(const tg_type *type)
 {
     return type->kind == TG_TYPE_ARRAY || type->kind == TG_TYPE_MAP || type->kind == TG_TYPE_STRUCT;
@@ -330,7 +346,7 @@ static void add_type(tg_buf *out, text_style style, const tg_type *type)
     add_word(out, style, type_names[type->kind]);
     if (type->kind == TG_TYPE_DECIMAL) {
         tg_buf_addf(out, "(%d,%d)", type->precision, type->scale);
-    } else if (type->kind == TG_TYPE_INTERVAL_YM || type->kind == TG_TYPE_INTERVAL_DT) {
+    } else if (tg_type_is_interval(type)) {
         tg_buf_addc(out, ' ');
         add_word(out, style, interval_field_names[type->from]);
         if (type->from != type->to) {

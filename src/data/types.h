@@ -98,9 +98,12 @@ tg_schema tg_schema_copy(tg_arena *arena, tg_schema schema);
 /* Same kind and parameters, field names exactly; nullability, comments and metadata do not count.
  */
 bool tg_type_equal(const tg_type *a, const tg_type *b);
-bool tg_type_is_integer(const tg_type *type); /* TINYINT..BIGINT */
-bool tg_type_is_numeric(const tg_type *type); /* integers, FLOAT, DOUBLE, DECIMAL */
-bool tg_type_is_nested(const tg_type *type);  /* ARRAY, MAP, STRUCT */
+bool tg_type_is_integer(const tg_type *type);  /* TINYINT..BIGINT */
+bool tg_type_is_numeric(const tg_type *type);  /* integers, FLOAT, DOUBLE, DECIMAL */
+bool tg_type_is_floating(const tg_type *type); /* FLOAT, DOUBLE */
+bool tg_type_is_datetime(const tg_type *type); /* DATE, TIMESTAMP, TIMESTAMP_NTZ */
+bool tg_type_is_interval(const tg_type *type); /* INTERVAL_* */
+bool tg_type_is_nested(const tg_type *type);   /* ARRAY, MAP, STRUCT */
 /* Has a total order: all but MAP, VARIANT, and nested ones that hold them. */
 bool tg_type_is_orderable(const tg_type *type);
 

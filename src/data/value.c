@@ -136,8 +136,7 @@ static bool value_step(tg_value value, int step, tg_value *out)
         if (!tg_data_decimal_fits(result.as.decimal, value.type->precision)) {
             return false;
         }
-    } else if (tg_type_is_integer(value.type) || value.type->kind == TG_TYPE_DATE ||
-               value.type->kind == TG_TYPE_TIMESTAMP || value.type->kind == TG_TYPE_TIMESTAMP_NTZ) {
+    } else if (tg_type_is_integer(value.type) || tg_type_is_datetime(value.type)) {
         tg_data_integer_range(value.type->kind, &min, &max);
         if (step > 0 ? value.as.i64 >= max : value.as.i64 <= min) {
             return false;
