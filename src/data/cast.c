@@ -169,16 +169,10 @@ static bool string_to_boolean(tg_str text, tg_value *out)
 
 static bool string_to_integer(tg_str text, const tg_type *to, tg_value *out)
 {
-    tg_int128 number;
+    int64_t number;
 
     /* "1.0" and "1e3" are not integers to Spark's ANSI cast. */
-    for (size_t i = 0; i < text.len; i++) {
-        bool sign = i == 0 && (text.ptr[i] == '-' || text.ptr[i] == '+');
-        if (!sign && (text.ptr[i] < '0' || text.ptr[i] > '9')) {
-            return false;
-        }
-    }
-    return tg_decimal_parse(text, 0, &number) && to_integer(number, 0, to, out);
+    return tg_str_to_i64(text, &number) && to_integer(number, 0, to, out);
 }
 
 static bool string_to_floating(tg_str text, const tg_type *to, tg_value *out)
