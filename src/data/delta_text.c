@@ -32,7 +32,8 @@ static bool partition_time(tg_str text, const tg_type *type, const tg_zone *zone
     return true;
 }
 
-static bool partition_number(tg_str text, const tg_type *type, tg_value *out)
+/* A number of a partition value or a bound, if its type holds it. */
+static bool parse_number(tg_str text, const tg_type *type, tg_value *out)
 {
     tg_int128 number;
     double value;
@@ -49,23 +50,33 @@ static bool partition_number(tg_str text, const tg_type *type, tg_value *out)
         return false;
     }
     if (type->kind == TG_TYPE_DECIMAL) {
+        if (!tg_data_decimal_fits(number, type->precision)) {
+            return false;
+        }
         *out = tg_value_decimal(type, number);
-        return tg_data_decimal_fits(number, type->precision);
+        return true;
     }
     tg_data_integer_range(type->kind, &min, &max);
+    if (number < min || number > max) {
+        return false;
+    }
     *out = tg_value_int(type, (int64_t)number);
-    return number >= min && number <= max;
+    return true;
 }
 
 static bool partition_parse(tg_str text, const tg_type *type, const tg_zone *zone, tg_arena *arena,
                             tg_value *out)
 {
     if (tg_type_is_numeric(type)) {
-        return partition_number(text, type, out);
+        return parse_number(text, type, out);
     }
     if (type->kind == TG_TYPE_BOOLEAN) {
-        *out = tg_value_bool(tg_str_ieq(text, TG_S("true")));
-        return out->as.boolean || tg_str_ieq(text, TG_S("false"));
+        bool is_true = tg_str_ieq(text, TG_S("true"));
+        if (!is_true && !tg_str_ieq(text, TG_S("false"))) {
+            return false;
+        }
+        *out = tg_value_bool(is_true);
+        return true;
     }
     return partition_time(text, type, zone, arena, out);
 }
@@ -74,7 +85,6 @@ tg_code tg_value_from_partition(tg_str text, bool is_null, const tg_type *type, 
                                 tg_arena *arena, tg_value *out, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
-    tg_value value;
 
     switch (type->kind) {
     case TG_TYPE_BOOLEAN:
@@ -110,11 +120,10 @@ tg_code tg_value_from_partition(tg_str text, bool is_null, const tg_type *type, 
         *out = tg_value_bytes(type, tg_str_copy(arena, text));
         return TG_OK;
     }
-    if (!partition_parse(text, type, zone, scratch, &value)) {
+    if (!partition_parse(text, type, zone, scratch, out)) {
         TG_FAIL(err, TIDEGATE_INVALID_PARTITION_VALUE, "partition value \"%.*s\" is not a valid %s",
                 TG_SARG(text), tg_type_text(scratch, type).ptr);
     }
-    *out = value;
     return TG_OK;
 }
 
@@ -217,7 +226,6 @@ static bool stat_decimal(tg_str text, const tg_type *type, bool is_max, tg_value
 bool tg_value_from_stat(tg_str raw, bool is_json_string, const tg_type *type, bool is_max,
                         tg_arena *arena, tg_value *out)
 {
-    tg_value value;
     int64_t days;
 
     switch (type->kind) {
@@ -227,11 +235,7 @@ bool tg_value_from_stat(tg_str raw, bool is_json_string, const tg_type *type, bo
     case TG_TYPE_BIGINT:
     case TG_TYPE_FLOAT:
     case TG_TYPE_DOUBLE:
-        if (!partition_number(raw, type, &value)) {
-            return false;
-        }
-        *out = value;
-        return true;
+        return parse_number(raw, type, out);
     case TG_TYPE_DECIMAL:
         return stat_decimal(raw, type, is_max, out);
     case TG_TYPE_BOOLEAN:
