@@ -362,9 +362,8 @@ static bool stat_date(int64_t days, tg_buf *out)
     return true;
 }
 
-static bool stat_floating(tg_value value, bool is_max, tg_buf *out)
+static bool stat_floating(tg_value value, bool is_max, tg_arena *scratch, tg_buf *out)
 {
-    tg_auto_arena tg_arena *scratch = tg_arena_new();
     double number = value.as.f64;
 
     if (!isfinite(number)) {
@@ -396,7 +395,7 @@ bool tg_value_to_stat(tg_value value, bool is_max, tg_buf *out)
         return true;
     case TG_TYPE_FLOAT:
     case TG_TYPE_DOUBLE:
-        return stat_floating(value, is_max, out);
+        return stat_floating(value, is_max, scratch, out);
     case TG_TYPE_STRING:
         return stat_string(value.as.bytes, is_max, out);
     case TG_TYPE_DATE:

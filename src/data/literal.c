@@ -30,9 +30,8 @@ static void add_integer(tg_buf *out, tg_value value)
                                                 : "");
 }
 
-static void add_floating(tg_buf *out, tg_value value)
+static void add_floating(tg_buf *out, tg_value value, tg_arena *scratch)
 {
-    tg_auto_arena tg_arena *scratch = tg_arena_new();
     bool is_float = value.type->kind == TG_TYPE_FLOAT;
     tg_str text = tg_double_text(scratch, value.as.f64, is_float);
 
@@ -77,9 +76,8 @@ static void add_binary(tg_buf *out, tg_str bytes)
 }
 
 /* "2024-01-01 00:00:00[.f]" as the ISO form with 'T'. */
-static void add_local(tg_buf *out, int64_t local_us)
+static void add_local(tg_buf *out, int64_t local_us, tg_arena *scratch)
 {
-    tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_str text = tg_local_text(scratch, local_us);
 
     for (size_t i = 0; i < text.len; i++) {
@@ -146,7 +144,7 @@ static void add_literal(tg_buf *out, tg_value value, tg_arena *scratch)
         break;
     case TG_TYPE_FLOAT:
     case TG_TYPE_DOUBLE:
-        add_floating(out, value);
+        add_floating(out, value, scratch);
         break;
     case TG_TYPE_DECIMAL:
         tg_buf_adds(out, tg_decimal_text(scratch, value.as.decimal, value.type->scale));
@@ -165,12 +163,12 @@ static void add_literal(tg_buf *out, tg_value value, tg_arena *scratch)
         break;
     case TG_TYPE_TIMESTAMP:
         tg_buf_addz(out, "TIMESTAMP'");
-        add_local(out, value.as.i64);
+        add_local(out, value.as.i64, scratch);
         tg_buf_addz(out, "Z'");
         break;
     case TG_TYPE_TIMESTAMP_NTZ:
         tg_buf_addz(out, "TIMESTAMP_NTZ'");
-        add_local(out, value.as.i64);
+        add_local(out, value.as.i64, scratch);
         tg_buf_addc(out, '\'');
         break;
     case TG_TYPE_INTERVAL_YM:
