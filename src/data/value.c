@@ -36,18 +36,6 @@ tg_value tg_value_bytes(const tg_type *type, tg_str bytes)
     return (tg_value){.type = type, .as.bytes = bytes};
 }
 
-tg_value tg_value_copy(tg_arena *arena, tg_value value)
-{
-    tg_value copy = value;
-
-    copy.type = tg_type_copy(arena, value.type);
-    if (!value.is_null &&
-        (value.type->kind == TG_TYPE_STRING || value.type->kind == TG_TYPE_BINARY)) {
-        copy.as.bytes = tg_str_copy(arena, value.as.bytes);
-    }
-    return copy;
-}
-
 static int double_cmp(double a, double b)
 {
     if (isnan(a) || isnan(b)) {

@@ -32,7 +32,6 @@ tg_value tg_value_int(const tg_type *type, int64_t value);
 tg_value tg_value_double(const tg_type *type, double value);
 tg_value tg_value_decimal(const tg_type *type, tg_int128 unscaled);
 tg_value tg_value_bytes(const tg_type *type, tg_str bytes);
-tg_value tg_value_copy(tg_arena *arena, tg_value value);
 
 /* Both of the same type and not NULL. */
 int tg_value_cmp(tg_value a, tg_value b);
