@@ -106,7 +106,7 @@ static int name_cmp(tg_str a, tg_str b)
 static const tg_domain *find_domain(const tg_box *box, tg_str column)
 {
     for (size_t i = 0; i < box->domain_count; i++) {
-        if (name_cmp(box->domains[i].column, column) == 0) {
+        if (tg_str_ieq(box->domains[i].column, column)) {
             return &box->domains[i];
         }
     }
@@ -147,28 +147,38 @@ static bool opaques_inside(const tg_box *few, const tg_box *many)
     return true;
 }
 
-/* A copy of box with the domain of one column set; a full domain is left out. */
+/*
+ * Sets the domain of one column in a list sorted by column, which has room for one more; a full
+ * domain is left out. Returns the new count.
+ */
+static size_t set_domain(tg_domain *domains, size_t count, tg_domain domain)
+{
+    size_t at = 0;
+    while (at < count && name_cmp(domains[at].column, domain.column) < 0) {
+        at++;
+    }
+    size_t rest = at;
+    if (rest < count && name_cmp(domains[rest].column, domain.column) == 0) {
+        rest++;
+    }
+    size_t behind = at + !tg_domain_is_full(&domain);
+    memmove(&domains[behind], &domains[rest], (count - rest) * sizeof(*domains));
+    if (behind > at) {
+        domains[at] = domain;
+    }
+    return behind + (count - rest);
+}
+
+/* A copy of box with the domain of one column set. */
 static tg_box with_domain(tg_arena *arena, const tg_box *box, tg_domain domain)
 {
     tg_box result = *box;
     tg_domain *domains = TG_NEW_ARRAY(arena, tg_domain, box->domain_count + 1);
-    size_t count = 0;
-    bool placed = tg_domain_is_full(&domain);
     for (size_t i = 0; i < box->domain_count; i++) {
-        int order = name_cmp(domain.column, box->domains[i].column);
-        if (order <= 0 && !placed) {
-            domains[count++] = domain;
-            placed = true;
-        }
-        if (order != 0) {
-            domains[count++] = box->domains[i];
-        }
-    }
-    if (!placed) {
-        domains[count++] = domain;
+        domains[i] = box->domains[i];
     }
     result.domains = domains;
-    result.domain_count = count;
+    result.domain_count = set_domain(domains, box->domain_count, domain);
     return result;
 }
 
@@ -232,7 +242,7 @@ static bool join_boxes(tg_arena *arena, const tg_box *a, const tg_box *b, tg_box
     }
     size_t differing = SIZE_MAX;
     for (size_t i = 0; i < a->domain_count; i++) {
-        if (name_cmp(a->domains[i].column, b->domains[i].column) != 0 ||
+        if (!tg_str_ieq(a->domains[i].column, b->domains[i].column) ||
             !tg_type_equal(a->domains[i].type, b->domains[i].type)) {
             return false;
         }
@@ -456,11 +466,12 @@ static tg_domain domain_of_bounds(tg_arena *arena, tg_str column, const tg_type 
 tg_region tg_region_of_bounds(tg_arena *arena, const tg_str *columns, const tg_type *const *types,
                               const tg_column_bounds *bounds, size_t count)
 {
-    tg_box box = {0};
+    tg_domain *domains = TG_NEW_ARRAY(arena, tg_domain, count);
+    tg_box box = {.domains = domains};
     for (size_t i = 0; i < count; i++) {
         tg_domain domain = domain_of_bounds(arena, columns[i], types[i], &bounds[i]);
         if (!tg_domain_is_full(&domain)) {
-            box = with_domain(arena, &box, domain);
+            box.domain_count = set_domain(domains, box.domain_count, domain);
         }
     }
     return (tg_region){.boxes = tg_arena_memdup(arena, &box, sizeof(box)), .box_count = 1};
