@@ -106,6 +106,12 @@ static int fsync_path(const char *path, int flags)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+static tg_code too_large(tg_str path, size_t max_bytes, tg_error *err)
+{
+    TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "file %.*s is larger than %zu bytes", TG_SARG(path),
+            max_bytes);
+}
+
 static tg_code local_read(void *self, tg_str path, size_t max_bytes, tg_arena *arena,
                           tg_str *out_bytes, tg_error *err)
 {
@@ -119,12 +125,13 @@ static tg_code local_read(void *self, tg_str path, size_t max_bytes, tg_arena *a
     if (S_ISDIR(info.st_mode)) {
         return io_error(err, EISDIR, "read", path);
     }
-    /* Pipes and growing files have no size to trust: read until the end. */
-    size_t capacity = info.st_size > 0 ? (size_t)info.st_size + 1 : 4096, len = 0;
-    if ((size_t)(info.st_size > 0 ? info.st_size : 0) > max_bytes) {
-        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "file %.*s is larger than %zu bytes", TG_SARG(path),
-                max_bytes);
+    size_t size_bytes = info.st_size > 0 ? (size_t)info.st_size : 0;
+    if (size_bytes > max_bytes) {
+        return too_large(path, max_bytes, err);
     }
+    /* Pipes and growing files have no size to trust: read until the end. */
+    size_t capacity = size_bytes ? size_bytes + 1 : 4096;
+    size_t len = 0;
     char *bytes = tg_arena_alloc(arena, capacity);
     for (;;) {
         if (len == capacity) {
@@ -143,8 +150,7 @@ static tg_code local_read(void *self, tg_str path, size_t max_bytes, tg_arena *a
         }
         len += (size_t)got;
         if (len > max_bytes) {
-            TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "file %.*s is larger than %zu bytes",
-                    TG_SARG(path), max_bytes);
+            return too_large(path, max_bytes, err);
         }
     }
     *out_bytes = (tg_str){bytes, len};
