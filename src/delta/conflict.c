@@ -11,6 +11,14 @@ static tg_code again(tg_error *err)
     return tg_error_hint(err, "Run it again: it will see the other writer's rows.");
 }
 
+static tg_code definition_changed(tg_str table_path, const tg_delta_commit *winner, tg_error *err)
+{
+    (void)TG_ERR(err, DELTA_METADATA_CHANGED,
+                 "version %lld of Delta table `%.*s` changed its definition",
+                 (long long)winner->version, TG_SARG(table_path));
+    return again(err);
+}
+
 static bool same_strs(const tg_str *a, size_t a_count, const tg_str *b, size_t b_count)
 {
     for (size_t i = 0; i < a_count && i < b_count; i++) {
@@ -65,10 +73,7 @@ tg_code tg_delta_check_final_conflicts(tg_str table_path, const tg_delta_change 
         }
         if (winner->metadata &&
             (change->metadata || !is_same_layout(winner->metadata, &snapshot->metadata))) {
-            (void)TG_ERR(err, DELTA_METADATA_CHANGED,
-                         "version %lld of Delta table `%.*s` changed its definition",
-                         (long long)winner->version, TG_SARG(table_path));
-            return again(err);
+            return definition_changed(table_path, winner, err);
         }
         TG_TRY(check_removed_twice(table_path, change, winner, &mine, err));
     }
@@ -160,10 +165,7 @@ tg_code tg_delta_check_conflicts(tg_str table_path, const tg_delta_change *chang
 {
     for (size_t i = 0; i < winner_count; i++) {
         if (winners[i]->metadata) {
-            (void)TG_ERR(err, DELTA_METADATA_CHANGED,
-                         "version %lld of Delta table `%.*s` changed its definition",
-                         (long long)winners[i]->version, TG_SARG(table_path));
-            return again(err);
+            return definition_changed(table_path, winners[i], err);
         }
         TG_TRY(check_txns(table_path, change, winners[i], err));
         if (change->read_region) {
