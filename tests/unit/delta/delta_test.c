@@ -63,19 +63,25 @@ static tg_code get_parquet(void *self, const tg_parquet **out, tg_error *err)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-void table_init(table *t)
+int table_set_up(void **state)
 {
+    table *t = test_malloc(sizeof(*t));
     *t = (table){.arena = tg_arena_new()};
     t->parquet =
         (tg_parquet){.self = t, .read_actions = read_actions, .write_actions = write_actions};
     t->delta = (tg_delta){
         .fs = tg_fs_local(), .env = tg_env_system(), .parquet = get_parquet, .parquet_self = t};
     t->path = tg_str_printf(t->arena, "%s/t", tg_test_folder(t->arena));
+    *state = t;
+    return 0;
 }
 
-void table_dispose(table *t)
+int table_tear_down(void **state)
 {
+    table *t = *state;
     tg_arena_free(t->arena);
+    test_free(t);
+    return 0;
 }
 
 void table_put(table *t, const char *name, const char *text)

@@ -18,9 +18,9 @@ typedef struct table {
     bool parquet_fails;
 } table;
 
-/* A fresh folder; no log yet. */
-void table_init(table *t);
-void table_dispose(table *t);
+/* For cmocka: state becomes a table with a fresh folder and no log yet. */
+int table_set_up(void **state);
+int table_tear_down(void **state);
 /* Puts _delta_log/NAME with a text. */
 void table_put(table *t, const char *name, const char *text);
 /* Puts the commit of a version; lines end in newlines. */

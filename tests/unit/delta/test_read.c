@@ -27,22 +27,6 @@
     "{\"commitInfo\":{\"timestamp\":1,\"operation\":\"WRITE\",\"userMetadata\":\"mine\",\"n\":1." \
     "50}}\n"
 
-static int set_up(void **state)
-{
-    table *t = test_malloc(sizeof(*t));
-    table_init(t);
-    *state = t;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    table *t = *state;
-    table_dispose(t);
-    test_free(t);
-    return 0;
-}
-
 /* The paths of the live files, joined by blanks. */
 static tg_str live(table *t, int64_t version)
 {
@@ -461,22 +445,25 @@ static void test_long_log(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_replay, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_not_a_table, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_names_that_do_not_matter, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_gaps, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_checkpoints, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_small_logs_need_no_parquet, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_checkpoints_that_are_not_read, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_damage, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_missing_heads, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_features, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_paths, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_partition_values, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_commit_read, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_digest, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_times, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_long_log, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_replay, table_set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_not_a_table, table_set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_names_that_do_not_matter, table_set_up,
+                                        table_tear_down),
+        cmocka_unit_test_setup_teardown(test_gaps, table_set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_checkpoints, table_set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_small_logs_need_no_parquet, table_set_up,
+                                        table_tear_down),
+        cmocka_unit_test_setup_teardown(test_checkpoints_that_are_not_read, table_set_up,
+                                        table_tear_down),
+        cmocka_unit_test_setup_teardown(test_damage, table_set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_missing_heads, table_set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_features, table_set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_paths, table_set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_partition_values, table_set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_commit_read, table_set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_digest, table_set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_times, table_set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_long_log, table_set_up, table_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,19 +12,9 @@
 
 static int set_up(void **state)
 {
-    table *t = test_malloc(sizeof(*t));
     tg_auto_error tg_error err = TG_ERROR_INIT;
-    table_init(t);
-    assert_ok(table_create(t, &err), &err);
-    *state = t;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    table *t = *state;
-    table_dispose(t);
-    test_free(t);
+    (void)table_set_up(state);
+    assert_ok(table_create(*state, &err), &err);
     return 0;
 }
 
@@ -589,21 +579,21 @@ static void test_sync_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_create, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_commit_text, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_partitioned, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_invalid_changes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_append_only, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_features, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_appends_do_not_conflict, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_conflicts, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_definition_conflicts, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_hook, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_processes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_unclear_answers, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_checkpoint, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_checkpoint_fails, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_sync_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_create, set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_commit_text, set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_partitioned, set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_invalid_changes, set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_append_only, set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_features, set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_appends_do_not_conflict, set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_conflicts, set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_definition_conflicts, set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_hook, set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_processes, set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_unclear_answers, set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_checkpoint, set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_checkpoint_fails, set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_sync_files, set_up, table_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
