@@ -98,17 +98,14 @@ tg_code tg_delta_commit_read(const tg_delta *delta, tg_str table_path, int64_t v
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_str folder;
     tg_str text;
-    tg_fs_entry entry;
     bool stop;
     TG_TRY(tg_delta_table_folder(delta, table_path, scratch, &folder, err));
     tg_str path = tg_delta_commit_path(tg_delta_log_folder(folder, scratch), version, scratch);
     TG_TRY(tg_delta_commit_file_read(delta, path, scratch, &text, err));
-    TG_TRY(tg_fs_stat(delta->fs, path, &entry, err));
 
     tg_delta_commit *commit = TG_NEW(arena, tg_delta_commit);
     *commit = (tg_delta_commit){
         .version = version,
-        .timestamp_ms = entry.mtime_ms,
         .info = TG_S(""),
         .user_metadata = TG_S(""),
         .operation = TG_S(""),

@@ -101,7 +101,6 @@ typedef struct tg_delta_txn {
 typedef struct tg_delta_snapshot {
     tg_str table_path; /* absolute */
     int64_t version;
-    int64_t timestamp_ms; /* of the version (file time, made monotonic) */
     tg_delta_protocol protocol;
     tg_delta_metadata metadata;
     const tg_delta_add *files; /* live, in path order */
@@ -137,7 +136,6 @@ TG_CHECKED tg_code tg_delta_commit_digest(const tg_delta *delta, tg_str table_pa
 
 typedef struct tg_delta_commit {
     int64_t version;
-    int64_t timestamp_ms; /* file time */
     tg_str info;          /* commitInfo as JSON object text; empty when absent */
     tg_str user_metadata; /* commitInfo.userMetadata; empty when absent */
     tg_str operation;

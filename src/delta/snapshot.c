@@ -235,7 +235,6 @@ static tg_code load(const tg_delta *delta, tg_str table_path, int64_t version, b
         .txns = b.txns.items,
         .txn_count = b.txns.count,
     };
-    TG_TRY(tg_delta_log_timestamp(&log, version, &snapshot->timestamp_ms, err));
     *out_snapshot = snapshot;
     return TG_OK;
 }
