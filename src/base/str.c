@@ -73,6 +73,16 @@ bool tg_str_ends(tg_str s, tg_str suffix)
            (suffix.len == 0 || same_bytes(s.ptr + (s.len - suffix.len), suffix.ptr, suffix.len));
 }
 
+bool tg_str_is_in(tg_str s, const tg_str *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (tg_str_eq(s, list[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 size_t tg_str_find(tg_str s, tg_str needle, size_t from)
 {
     if (from > s.len) {

@@ -38,6 +38,8 @@ int tg_str_cmp(tg_str a, tg_str b);
 bool tg_str_starts(tg_str s, tg_str prefix);
 bool tg_str_istarts(tg_str s, tg_str prefix);
 bool tg_str_ends(tg_str s, tg_str suffix);
+/* Is s one of the texts of a list? */
+bool tg_str_is_in(tg_str s, const tg_str *list, size_t count);
 /* Position of needle in s at or after from, or SIZE_MAX. */
 size_t tg_str_find(tg_str s, tg_str needle, size_t from);
 tg_str tg_str_sub(tg_str s, size_t from, size_t to);

@@ -126,21 +126,11 @@ static bool types_clash(const tg_box *a, const tg_box *b)
     return false;
 }
 
-static bool has_opaque(const tg_box *box, tg_str opaque)
-{
-    for (size_t i = 0; i < box->opaque_count; i++) {
-        if (tg_str_eq(box->opaques[i], opaque)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* All conditions of inner that are opaque are conditions of outer too. */
 static bool opaques_inside(const tg_box *few, const tg_box *many)
 {
     for (size_t i = 0; i < few->opaque_count; i++) {
-        if (!has_opaque(many, few->opaques[i])) {
+        if (!tg_str_is_in(few->opaques[i], many->opaques, many->opaque_count)) {
             return false;
         }
     }
@@ -219,7 +209,7 @@ static bool box_and(tg_arena *arena, const tg_box *a, const tg_box *b, tg_box *o
         opaques[count++] = a->opaques[i];
     }
     for (size_t i = 0; i < b->opaque_count; i++) {
-        if (!has_opaque(a, b->opaques[i])) {
+        if (!tg_str_is_in(b->opaques[i], a->opaques, a->opaque_count)) {
             opaques[count++] = b->opaques[i];
         }
     }

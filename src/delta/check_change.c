@@ -98,11 +98,8 @@ static tg_code check_metadata(const tg_delta_change *change, const tg_delta_prot
     TG_TRY(tg_delta_protocol_for(metadata->schema, properties, metadata->config_count, scratch,
                                  &needs, err));
     for (size_t i = 0; i < needs.reader_feature_count; i++) {
-        bool found = false;
-        for (size_t j = 0; j < protocol->reader_feature_count && !found; j++) {
-            found = tg_str_eq(needs.reader_features[i], protocol->reader_features[j]);
-        }
-        if (!found) {
+        if (!tg_str_is_in(needs.reader_features[i], protocol->reader_features,
+                          protocol->reader_feature_count)) {
             TG_FAIL(err, INTERNAL_ERROR,
                     "the table's protocol lacks the feature %.*s that its schema needs",
                     TG_SARG(needs.reader_features[i]));

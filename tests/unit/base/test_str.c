@@ -43,6 +43,15 @@ static void searches(void **state)
     assert_str(tg_str_trim(TG_S("  ")), "");
 }
 
+static void finds_in_lists(void **state)
+{
+    (void)state;
+    const tg_str list[] = {TG_S("a"), TG_S("bc")};
+    assert_true(tg_str_is_in(TG_S("bc"), list, 2));
+    assert_false(tg_str_is_in(TG_S("bc"), list, 1) || tg_str_is_in(TG_S("A"), list, 2));
+    assert_false(tg_str_is_in(TG_S(""), NULL, 0));
+}
+
 static void copies(void **state)
 {
     (void)state;
@@ -192,10 +201,11 @@ int main(void)
     /* Numbers are read the same whatever the program's locale is. */
     (void)setlocale(LC_ALL, "");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compares),      cmocka_unit_test(searches),
-        cmocka_unit_test(copies),        cmocka_unit_test(reads_integers),
-        cmocka_unit_test(reads_doubles), cmocka_unit_test(measures_distances),
-        cmocka_unit_test(suggests),      cmocka_unit_test(grows_buffers),
+        cmocka_unit_test(compares),           cmocka_unit_test(searches),
+        cmocka_unit_test(finds_in_lists),     cmocka_unit_test(copies),
+        cmocka_unit_test(reads_integers),     cmocka_unit_test(reads_doubles),
+        cmocka_unit_test(measures_distances), cmocka_unit_test(suggests),
+        cmocka_unit_test(grows_buffers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
