@@ -1,40 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers, casts, literals and Delta's text forms. */
+#include "support/test.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "data/data.h"
 
 static tg_arena *arena;
-#define SAME(str, text) check_text((str), (text), __LINE__)
-
-static void check_text(tg_str got, const char *wanted, int line)
-{
-    if (!tg_str_eq(got, tg_str_from(wanted))) {
-        fail_msg("line %d: got <%.*s>, wanted <%s>", line, TG_SARG(got), wanted);
-    }
-}
 
 static void doubles_are_shortest(void **unused)
 {
     (void)unused;
-    SAME(tg_double_text(arena, 0.1, false), "0.1");
-    SAME(tg_double_text(arena, 1e16, false), "1e+16");
-    SAME(tg_double_text(arena, 123456789012345680.0, false), "1.2345678901234568e+17");
-    SAME(tg_double_text(arena, 1e15, false), "1000000000000000.0");
-    SAME(tg_double_text(arena, 0.0001, false), "0.0001");
-    SAME(tg_double_text(arena, 0.00012, false), "0.00012");
-    SAME(tg_double_text(arena, 0.00001, false), "1e-05");
-    SAME(tg_double_text(arena, -0.0, false), "-0.0");
-    SAME(tg_double_text(arena, 100.25, false), "100.25");
-    SAME(tg_double_text(arena, 5e-324, false), "5e-324");
-    SAME(tg_double_text(arena, 1.7976931348623157e308, false), "1.7976931348623157e+308");
-    SAME(tg_double_text(arena, (double)0.1f, true), "0.1");
-    SAME(tg_double_text(arena, (double)16777216.0f, true), "16777216.0");
-    SAME(tg_double_text(arena, (double)NAN, false), "NaN");
+    assert_str(tg_double_text(arena, 0.1, false), "0.1");
+    assert_str(tg_double_text(arena, 1e16, false), "1e+16");
+    assert_str(tg_double_text(arena, 123456789012345680.0, false), "1.2345678901234568e+17");
+    assert_str(tg_double_text(arena, 1e15, false), "1000000000000000.0");
+    assert_str(tg_double_text(arena, 0.0001, false), "0.0001");
+    assert_str(tg_double_text(arena, 0.00012, false), "0.00012");
+    assert_str(tg_double_text(arena, 0.00001, false), "1e-05");
+    assert_str(tg_double_text(arena, -0.0, false), "-0.0");
+    assert_str(tg_double_text(arena, 100.25, false), "100.25");
+    assert_str(tg_double_text(arena, 5e-324, false), "5e-324");
+    assert_str(tg_double_text(arena, 1.7976931348623157e308, false), "1.7976931348623157e+308");
+    assert_str(tg_double_text(arena, (double)0.1f, true), "0.1");
+    assert_str(tg_double_text(arena, (double)16777216.0f, true), "16777216.0");
+    assert_str(tg_double_text(arena, (double)NAN, false), "NaN");
     uint64_t state = 7;
     for (int i = 0; i < 200000; i++) {
         double value, back;
@@ -64,11 +55,11 @@ static void decimals_are_exact(void **unused)
     assert_false(tg_decimal_parse(TG_S("1e"), 1, &v));
     assert_false(tg_decimal_parse(TG_S("1 "), 1, &v));
     assert_true(tg_decimal_parse(TG_S("99999999999999999999999999999999999999"), 0, &v));
-    SAME(tg_decimal_text(arena, v, 0), "99999999999999999999999999999999999999");
+    assert_str(tg_decimal_text(arena, v, 0), "99999999999999999999999999999999999999");
     assert_false(tg_decimal_parse(TG_S("100000000000000000000000000000000000000"), 0, &v));
-    SAME(tg_decimal_text(arena, -5, 3), "-0.005");
-    SAME(tg_decimal_text(arena, 0, 2), "0.00");
-    SAME(tg_decimal_text(arena, 12, 0), "12");
+    assert_str(tg_decimal_text(arena, -5, 3), "-0.005");
+    assert_str(tg_decimal_text(arena, 0, 2), "0.00");
+    assert_str(tg_decimal_text(arena, 12, 0), "12");
 }
 
 static tg_value number(tg_type_kind kind, int64_t value)
@@ -79,26 +70,30 @@ static tg_value number(tg_type_kind kind, int64_t value)
 static void literals_read_back(void **unused)
 {
     (void)unused;
-    SAME(tg_value_literal(arena, number(TG_TYPE_TINYINT, 12)), "12Y");
-    SAME(tg_value_literal(arena, number(TG_TYPE_INT, INT32_MIN)), "CAST('-2147483648' AS INT)");
-    SAME(tg_value_literal(arena, number(TG_TYPE_DATE, 19723)), "DATE'2024-01-01'");
-    SAME(tg_value_literal(arena, number(TG_TYPE_TIMESTAMP, 19723 * TG_US_PER_DAY)),
-         "TIMESTAMP'2024-01-01T00:00:00Z'");
-    SAME(tg_value_literal(arena, number(TG_TYPE_TIMESTAMP_NTZ, 19723 * TG_US_PER_DAY + 500000)),
-         "TIMESTAMP_NTZ'2024-01-01T00:00:00.5'");
-    SAME(tg_value_literal(arena,
-                          tg_value_bytes(tg_type_of(TG_TYPE_STRING), TG_S("it's \\ \n\0001"))),
-         "'it\\'s \\\\ \\n\\u00001'");
-    SAME(tg_value_literal(arena, tg_value_decimal(tg_type_decimal(arena, 10, 2), 150)), "1.50BD");
-    SAME(tg_value_literal(arena, tg_value_null(tg_type_of(TG_TYPE_INT))), "CAST(NULL AS INT)");
-    SAME(tg_value_literal(arena, tg_value_double(tg_type_of(TG_TYPE_DOUBLE), (double)NAN)),
-         "CAST('NaN' AS DOUBLE)");
+    assert_str(tg_value_literal(arena, number(TG_TYPE_TINYINT, 12)), "12Y");
+    assert_str(tg_value_literal(arena, number(TG_TYPE_INT, INT32_MIN)),
+               "CAST('-2147483648' AS INT)");
+    assert_str(tg_value_literal(arena, number(TG_TYPE_DATE, 19723)), "DATE'2024-01-01'");
+    assert_str(tg_value_literal(arena, number(TG_TYPE_TIMESTAMP, 19723 * TG_US_PER_DAY)),
+               "TIMESTAMP'2024-01-01T00:00:00Z'");
+    assert_str(
+        tg_value_literal(arena, number(TG_TYPE_TIMESTAMP_NTZ, 19723 * TG_US_PER_DAY + 500000)),
+        "TIMESTAMP_NTZ'2024-01-01T00:00:00.5'");
+    assert_str(tg_value_literal(
+                   arena, tg_value_bytes(tg_type_of(TG_TYPE_STRING), TG_S("it's \\ \n\0001"))),
+               "'it\\'s \\\\ \\n\\u00001'");
+    assert_str(tg_value_literal(arena, tg_value_decimal(tg_type_decimal(arena, 10, 2), 150)),
+               "1.50BD");
+    assert_str(tg_value_literal(arena, tg_value_null(tg_type_of(TG_TYPE_INT))),
+               "CAST(NULL AS INT)");
+    assert_str(tg_value_literal(arena, tg_value_double(tg_type_of(TG_TYPE_DOUBLE), (double)NAN)),
+               "CAST('NaN' AS DOUBLE)");
     const tg_type *ds = tg_type_interval(arena, TG_FIELD_DAY, TG_FIELD_SECOND);
-    SAME(tg_value_literal(arena, tg_value_int(ds, -(TG_US_PER_DAY + 3723500000))),
-         "INTERVAL '-1 01:02:03.5' DAY TO SECOND");
-    SAME(tg_value_literal(arena,
-                          tg_value_int(tg_type_interval(arena, TG_FIELD_YEAR, TG_FIELD_MONTH), 14)),
-         "INTERVAL '1-2' YEAR TO MONTH");
+    assert_str(tg_value_literal(arena, tg_value_int(ds, -(TG_US_PER_DAY + 3723500000))),
+               "INTERVAL '-1 01:02:03.5' DAY TO SECOND");
+    assert_str(tg_value_literal(
+                   arena, tg_value_int(tg_type_interval(arena, TG_FIELD_YEAR, TG_FIELD_MONTH), 14)),
+               "INTERVAL '1-2' YEAR TO MONTH");
 }
 
 static tg_str stat(tg_value value, bool is_max)
@@ -116,21 +111,22 @@ static tg_value text(const char *s)
 static void bounds_are_written_outwards(void **unused)
 {
     (void)unused;
-    SAME(stat(number(TG_TYPE_TIMESTAMP, -1), false), "\"1969-12-31T23:59:59.999Z\"");
-    SAME(stat(number(TG_TYPE_TIMESTAMP, -1), true), "\"1970-01-01T00:00:00.000Z\"");
-    SAME(stat(number(TG_TYPE_TIMESTAMP_NTZ, 1000), true), "\"1970-01-01T00:00:00.001\"");
-    SAME(stat(number(TG_TYPE_TIMESTAMP, INT64_MAX), true), "left out");
-    SAME(stat(tg_value_double(tg_type_of(TG_TYPE_DOUBLE), 0.0), false), "-0.0");
-    SAME(stat(tg_value_double(tg_type_of(TG_TYPE_DOUBLE), (double)INFINITY), true), "left out");
-    SAME(stat(text("12345678901234567890123456789012x"), false),
-         "\"12345678901234567890123456789012\"");
-    SAME(stat(text("12345678901234567890123456789012x"), true),
-         "\"12345678901234567890123456789012\x7F\"");
-    SAME(stat(text("12345678901234567890123456789012\xC3\xA9z"), true),
-         "\"12345678901234567890123456789012\xF4\x8F\xBF\xBF\"");
-    SAME(stat(text("12345678901234567890123456789012"), true),
-         "\"12345678901234567890123456789012\"");
-    SAME(stat(tg_value_decimal(tg_type_decimal(arena, 38, 2), 123), true), "1.23");
+    assert_str(stat(number(TG_TYPE_TIMESTAMP, -1), false), "\"1969-12-31T23:59:59.999Z\"");
+    assert_str(stat(number(TG_TYPE_TIMESTAMP, -1), true), "\"1970-01-01T00:00:00.000Z\"");
+    assert_str(stat(number(TG_TYPE_TIMESTAMP_NTZ, 1000), true), "\"1970-01-01T00:00:00.001\"");
+    assert_str(stat(number(TG_TYPE_TIMESTAMP, INT64_MAX), true), "left out");
+    assert_str(stat(tg_value_double(tg_type_of(TG_TYPE_DOUBLE), 0.0), false), "-0.0");
+    assert_str(stat(tg_value_double(tg_type_of(TG_TYPE_DOUBLE), (double)INFINITY), true),
+               "left out");
+    assert_str(stat(text("12345678901234567890123456789012x"), false),
+               "\"12345678901234567890123456789012\"");
+    assert_str(stat(text("12345678901234567890123456789012x"), true),
+               "\"12345678901234567890123456789012\x7F\"");
+    assert_str(stat(text("12345678901234567890123456789012\xC3\xA9z"), true),
+               "\"12345678901234567890123456789012\xF4\x8F\xBF\xBF\"");
+    assert_str(stat(text("12345678901234567890123456789012"), true),
+               "\"12345678901234567890123456789012\"");
+    assert_str(stat(tg_value_decimal(tg_type_decimal(arena, 38, 2), 123), true), "1.23");
 }
 
 static void bounds_are_read_wide(void **unused)
@@ -175,7 +171,7 @@ static void partition_values_round_trip(void **unused)
         assert_int_equal(tg_value_from_partition(tg_str_from(cases[i].in), false,
                                                  tg_type_of(cases[i].kind), NULL, arena, &v, NULL),
                          TG_OK);
-        SAME(tg_value_to_partition(arena, v, &is_null), cases[i].out);
+        assert_str(tg_value_to_partition(arena, v, &is_null), cases[i].out);
         assert_false(is_null);
     }
     assert_int_equal(
@@ -203,9 +199,9 @@ static void schemas_round_trip(void **unused)
 
     (void)unused;
     assert_int_equal(tg_schema_from_json(tg_str_from(json), arena, &schema, &err), TG_OK);
-    SAME(tg_schema_to_json(arena, schema), json);
-    SAME(tg_type_text(arena, schema.fields[1].type), "map<string,array<decimal(10,2)>>");
-    SAME(schema.fields[0].comment, "x");
+    assert_str(tg_schema_to_json(arena, schema), json);
+    assert_str(tg_type_text(arena, schema.fields[1].type), "map<string,array<decimal(10,2)>>");
+    assert_str(schema.fields[0].comment, "x");
     assert_int_equal(
         tg_schema_from_json(
             TG_S("{\"type\":\"struct\",\"fields\":[{\"name\":\"g\",\"type\":\"geometry\"}]}"),
