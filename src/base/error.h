@@ -91,15 +91,6 @@ void tg_error_dispose(tg_error *err);
 void tg_error_clear(tg_error *err);
 /* Moves the content; from is empty afterwards. */
 void tg_error_move(tg_error *to, tg_error *from);
-/* Hands a local error on to the caller's (may be NULL) and returns its code. */
-static inline tg_code tg_error_pass(tg_error *local, tg_error *err)
-{
-    tg_code code = local->code;
-    if (err) {
-        tg_error_move(err, local);
-    }
-    return code;
-}
 void tg_error_copy(tg_error *to, const tg_error *from);
 static inline bool tg_error_is_set(const tg_error *err)
 {
@@ -126,6 +117,15 @@ tg_code tg_error_span(tg_error *err, size_t offset, size_t len);
 static inline tg_code tg_error_failure_(tg_code code)
 {
     return code != TG_OK ? code : TG_INTERNAL;
+}
+/* Hands a local error on to the caller's (may be NULL) and returns its code, never TG_OK. */
+static inline tg_code tg_error_pass(tg_error *local, tg_error *err)
+{
+    tg_code code = local->code;
+    if (err) {
+        tg_error_move(err, local);
+    }
+    return tg_error_failure_(code);
 }
 #define tg_error_set_named(...) tg_error_failure_(tg_error_set_named(__VA_ARGS__))
 #define tg_error_detail(...) tg_error_failure_(tg_error_detail(__VA_ARGS__))
