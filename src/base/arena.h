@@ -59,17 +59,17 @@ void tg_arena_defer(tg_arena *arena, void (*fn)(void *object), void *object);
         size_t count;    \
         size_t capacity; \
     }
-#define TG_VEC_PUSH(arena, vec, ...)                                                       \
-    do {                                                                                   \
-        __auto_type tg_vec_ = (vec);                                                       \
-        if (tg_vec_->count == tg_vec_->capacity) {                                         \
-            size_t tg_cap_ = tg_vec_->capacity ? tg_vec_->capacity * 2 : 8;                \
-            tg_vec_->items = tg_arena_realloc((arena), tg_vec_->items,                     \
-                                              tg_vec_->capacity * sizeof(*tg_vec_->items), \
-                                              tg_cap_ * sizeof(*tg_vec_->items));          \
-            tg_vec_->capacity = tg_cap_;                                                   \
-        }                                                                                  \
-        tg_vec_->items[tg_vec_->count++] = (__VA_ARGS__);                                  \
+#define TG_VEC_PUSH(arena, vec, ...)                                                             \
+    do {                                                                                         \
+        __auto_type tg_vec_ = (vec);                                                             \
+        if (tg_vec_->count == tg_vec_->capacity) {                                               \
+            size_t tg_cap_ = tg_vec_->capacity ? tg_vec_->capacity * 2 : 8;                      \
+            size_t tg_size_ = sizeof(__typeof__(*tg_vec_->items));                               \
+            tg_vec_->items = tg_arena_realloc((arena), tg_vec_->items,                           \
+                                              tg_vec_->capacity * tg_size_, tg_cap_ * tg_size_); \
+            tg_vec_->capacity = tg_cap_;                                                         \
+        }                                                                                        \
+        tg_vec_->items[tg_vec_->count++] = (__VA_ARGS__);                                        \
     } while (0)
 
 static inline void tg_arena_cleanup(tg_arena **arena)

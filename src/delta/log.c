@@ -57,7 +57,7 @@ static name_kind classify(tg_str name, int64_t *out_version)
         return NAME_OTHER;
     }
     rest = tg_str_sub(rest, prefix.len, rest.len);
-    if (rest.len == 2 * PART_DIGITS + sizeof(".") - 1 + sizeof(".parquet") - 1 &&
+    if (rest.len == (size_t)2 * PART_DIGITS + sizeof(".") - 1 + sizeof(".parquet") - 1 &&
         tg_str_ends(rest, TG_S(".parquet")) && rest.ptr[PART_DIGITS] == '.' &&
         are_digits(tg_str_sub(rest, 0, PART_DIGITS))) {
         return NAME_MULTI_PART;

@@ -25,7 +25,7 @@ enum { WAYS_MAX = 4 };
 static const struct {
     int64_t files_max, bytes_max;
 } preference[] = {
-    [TG_REPLAY_STATE] = {100, 4 * 1024 * 1024},
+    [TG_REPLAY_STATE] = {100, INT64_C(4) * 1024 * 1024},
     [TG_REPLAY_HEAD] = {1000, INT64_MAX},
     [TG_REPLAY_TXN] = {INT64_MAX, INT64_MAX},
 };
@@ -286,7 +286,7 @@ static tg_code go(const tg_delta_log *log, int64_t version, replay_way way,
         if (tg_env_is_cancelled(log->delta->env)) {
             TG_FAIL(err, TIDEGATE_CANCELLED, "interrupted");
         }
-        bool stop;
+        bool stop = false;
         tg_str text;
         tg_arena_reset(arena);
         tg_str path = tg_delta_commit_path(log->folder, v, arena);

@@ -222,6 +222,7 @@ tg_code tg_fs_glob(const tg_fs *fs, tg_str pattern, int flags, tg_arena *arena, 
         }
     } else {
         tg_str folder = split_pattern(pattern, arena, &run);
+        tg_assert(run.parts); /* at least the part that makes it a pattern */
         TG_TRY(walk(&run, folder, 0, 0, err));
         sort_unique(&run.found);
     }
