@@ -22,75 +22,33 @@
 /* clang-format off */
 #define TG_DUCKDB_FUNCTIONS(X)                                                                     \
     /* instances, connections, errors */                                                           \
-    X(library_version)                                                                             \
-    X(open_ext)                                                                                    \
-    X(close)                                                                                       \
-    X(connect) X(disconnect) X(interrupt) X(create_config) X(set_config) X(destroy_config)         \
-        X(create_error_data) X(destroy_error_data) X(error_data_error_type) X(error_data_message)  \
-            X(error_data_has_error) X(malloc) X(free) /* queries */                                \
-        X(query) X(destroy_result) X(result_error) X(result_error_type) X(column_name)             \
-            X(column_type) X(column_count) X(column_logical_type) X(rows_changed) X(fetch_chunk)   \
-                X(result_get_arrow_options) X(destroy_arrow_options) X(prepare) X(prepare_error)   \
-                    X(destroy_prepare) X(prepared_statement_column_count)                          \
-                        X(prepared_statement_column_name)                                          \
-                            X(prepared_statement_column_logical_type) X(execute_prepared)          \
-                                X(execute_prepared_streaming) X(to_arrow_schema)                   \
-                                    X(data_chunk_to_arrow) /* logical types */                     \
-        X(create_logical_type) X(create_list_type) X(create_array_type) X(create_map_type)         \
-            X(create_struct_type) X(create_decimal_type) X(get_type_id) X(decimal_width)           \
-                X(decimal_scale) X(decimal_internal_type) X(list_type_child_type)                  \
-                    X(map_type_key_type) X(map_type_value_type) X(struct_type_child_count)         \
-                        X(struct_type_child_name) X(struct_type_child_type)                        \
-                            X(destroy_logical_type) /* data chunks and vectors */                  \
-        X(vector_size) X(create_data_chunk) X(destroy_data_chunk) X(data_chunk_get_column_count)   \
-            X(data_chunk_get_vector) X(data_chunk_get_size) X(data_chunk_set_size)                 \
-                X(vector_get_column_type) X(vector_get_data) X(vector_get_validity)                \
-                    X(vector_ensure_validity_writable) X(vector_assign_string_element)             \
-                        X(vector_assign_string_element_len) X(list_vector_get_child)               \
-                            X(list_vector_get_size) X(list_vector_set_size) X(list_vector_reserve) \
-                                X(struct_vector_get_child) X(array_vector_get_child)               \
-                                    X(vector_reference_value) X(vector_reference_vector)           \
-                                        X(validity_row_is_valid) X(validity_set_row_validity)      \
-                                            X(validity_set_row_invalid) X(validity_set_row_valid)  \
-                                                X(string_is_inlined) X(string_t_length)            \
-                                                    X(string_t_data) /* values */                  \
-        X(destroy_value) X(create_varchar_length) X(create_int64) X(create_bool)                   \
-            X(create_null_value) X(get_varchar) X(get_int64) X(get_bool)                           \
-                X(is_null_value) /* scalar functions */                                            \
-        X(create_scalar_function) X(destroy_scalar_function) X(scalar_function_set_name)           \
-            X(scalar_function_set_varargs) X(scalar_function_set_special_handling) X(              \
-                scalar_function_set_volatile) X(scalar_function_add_parameter)                     \
-                X(scalar_function_set_return_type) X(scalar_function_set_extra_info) X(            \
-                    scalar_function_set_function) X(scalar_function_set_bind)                      \
-                    X(scalar_function_set_bind_data) X(scalar_function_bind_set_error) X(          \
-                        scalar_function_bind_get_argument)                                         \
-                        X(scalar_function_bind_get_argument_count) X(                              \
-                            scalar_function_bind_get_extra_info) X(scalar_function_get_extra_info) \
-                            X(scalar_function_get_bind_data) X(scalar_function_get_client_context) \
-                                X(scalar_function_set_error) X(register_scalar_function) X(        \
-                                    create_scalar_function_set) X(destroy_scalar_function_set)     \
-                                    X(add_scalar_function_to_set) X(register_scalar_function_set)  \
-                                        X(expression_is_foldable) X(expression_fold)               \
-                                            X(expression_return_type) X(destroy_expression) X(     \
-                                                destroy_client_context) /* aggregate functions */  \
-        X(create_aggregate_function) X(destroy_aggregate_function) X(aggregate_function_set_name)  \
-            X(aggregate_function_add_parameter) X(aggregate_function_set_return_type)              \
-                X(aggregate_function_set_functions) X(aggregate_function_set_destructor)           \
-                    X(aggregate_function_set_special_handling)                                     \
-                        X(aggregate_function_set_extra_info) X(aggregate_function_get_extra_info)  \
-                            X(aggregate_function_set_error) X(register_aggregate_function)         \
-                                X(create_aggregate_function_set) X(destroy_aggregate_function_set) \
-                                    X(add_aggregate_function_to_set)                               \
-                                        X(register_aggregate_function_set) /* table functions */   \
-        X(create_table_function) X(destroy_table_function) X(table_function_set_name)              \
-            X(table_function_add_parameter) X(table_function_set_extra_info)                       \
-                X(table_function_set_bind) X(table_function_set_init)                              \
-                    X(table_function_set_function) X(register_table_function)                      \
-                        X(bind_add_result_column) X(bind_get_parameter) X(bind_set_bind_data)      \
-                            X(bind_set_error) X(bind_get_extra_info) X(bind_set_cardinality)       \
-                                X(init_set_init_data) X(init_get_bind_data)                        \
-                                    X(init_set_max_threads) X(function_get_bind_data)              \
-                                        X(function_get_init_data) X(function_set_error)
+    X(open_ext) X(close) X(connect) X(disconnect) X(interrupt) X(create_config) X(set_config)      \
+    X(destroy_config) X(destroy_error_data) X(error_data_message) X(error_data_has_error)          \
+    X(free)                                                                                        \
+    /* queries */                                                                                  \
+    X(query) X(destroy_result) X(result_error) X(column_count) X(column_logical_type)              \
+    X(fetch_chunk) X(result_get_arrow_options) X(destroy_arrow_options) X(prepare)                 \
+    X(prepare_error) X(destroy_prepare) X(prepared_statement_column_count)                         \
+    X(prepared_statement_column_name) X(prepared_statement_column_logical_type)                    \
+    X(execute_prepared) X(execute_prepared_streaming) X(to_arrow_schema) X(data_chunk_to_arrow)    \
+    /* logical types */                                                                            \
+    X(create_logical_type) X(get_type_id) X(decimal_width) X(decimal_scale)                        \
+    X(decimal_internal_type) X(list_type_child_type) X(map_type_key_type) X(map_type_value_type)   \
+    X(struct_type_child_count) X(struct_type_child_name) X(struct_type_child_type)                 \
+    X(destroy_logical_type)                                                                        \
+    /* data chunks and vectors */                                                                  \
+    X(destroy_data_chunk) X(data_chunk_get_column_count) X(data_chunk_get_vector)                  \
+    X(data_chunk_get_size) X(vector_get_column_type) X(vector_get_data) X(vector_get_validity)     \
+    X(vector_ensure_validity_writable) X(vector_assign_string_element_len)                         \
+    X(list_vector_get_child) X(struct_vector_get_child) X(validity_row_is_valid)                   \
+    X(string_t_length) X(string_t_data)                                                            \
+    /* scalar functions */                                                                         \
+    X(create_scalar_function) X(destroy_scalar_function) X(scalar_function_set_name)               \
+    X(scalar_function_set_varargs) X(scalar_function_set_special_handling)                         \
+    X(scalar_function_add_parameter) X(scalar_function_set_return_type)                            \
+    X(scalar_function_set_extra_info) X(scalar_function_set_function)                              \
+    X(scalar_function_get_extra_info) X(scalar_function_set_error) X(create_scalar_function_set)   \
+    X(destroy_scalar_function_set) X(add_scalar_function_to_set) X(register_scalar_function_set)
 /* clang-format on */
 
 typedef struct tg_duckdb_api {
