@@ -208,8 +208,7 @@ static void decimal_div(tg_udf_call *call)
     tg_int128 a = tg_udf_decimal(call, 0, &scale_a), b = tg_udf_decimal(call, 1, &scale_b);
     bool is_negative = (a < 0) != (b < 0), is_try = tg_udf_bool(call, 4);
     if (b == 0) {
-        tg_udf_fail_or_null(call, is_try, TG_E_DIVIDE_BY_ZERO,
-                            "division by zero; use try_divide to get NULL");
+        tg_udf_divide_by_zero(call, is_try);
         return;
     }
     u256 quotient = {0, 0};
@@ -239,7 +238,7 @@ static void decimal_div_long(tg_udf_call *call)
     int scale_a, scale_b;
     tg_int128 a = tg_udf_decimal(call, 0, &scale_a), b = tg_udf_decimal(call, 1, &scale_b);
     if (b == 0) {
-        tg_udf_fail(call, TG_E_DIVIDE_BY_ZERO, "division by zero; use try_divide to get NULL");
+        tg_udf_divide_by_zero(call, false);
         return;
     }
     bool is_negative = (a < 0) != (b < 0);
@@ -260,8 +259,7 @@ static void remainder_of(tg_udf_call *call, bool is_positive)
     tg_int128 a = tg_udf_decimal(call, 0, &scale_a), b = tg_udf_decimal(call, 1, &scale_b);
     bool is_try = tg_udf_bool(call, 4);
     if (b == 0) {
-        tg_udf_fail_or_null(call, is_try, TG_E_REMAINDER_BY_ZERO,
-                            "remainder by zero; use try_mod to get NULL");
+        tg_udf_remainder_by_zero(call, is_try);
         return;
     }
     int common = scale_a > scale_b ? scale_a : scale_b;

@@ -90,6 +90,10 @@ void tg_udf_fail(tg_udf_call *call, tg_error_class cls, const char *format, ...)
 void tg_udf_fail_or_null(tg_udf_call *call, bool is_try, tg_error_class cls, const char *format,
                          ...) __attribute__((format(printf, 4, 5)));
 
+/* DIVIDE_BY_ZERO and REMAINDER_BY_ZERO, or NULL when is_try. */
+void tg_udf_divide_by_zero(tg_udf_call *call, bool is_try);
+void tg_udf_remainder_by_zero(tg_udf_call *call, bool is_try);
+
 /* The zone named by an argument; NULL and the error set when unknown. */
 const tg_zone *tg_udf_zone(tg_udf_call *call, tg_str name);
 

@@ -142,22 +142,23 @@ static void width_bucket(tg_udf_call *call)
 
 /* ---- division and remainder ------------------------------------------------------------------ */
 
-static void by_zero(tg_udf_call *call, bool is_try, bool is_remainder)
+void tg_udf_divide_by_zero(tg_udf_call *call, bool is_try)
 {
-    if (is_remainder) {
-        tg_udf_fail_or_null(call, is_try, TG_E_REMAINDER_BY_ZERO,
-                            "remainder by zero; use try_mod to get NULL");
-    } else {
-        tg_udf_fail_or_null(call, is_try, TG_E_DIVIDE_BY_ZERO,
-                            "division by zero; use try_divide to get NULL");
-    }
+    tg_udf_fail_or_null(call, is_try, TG_E_DIVIDE_BY_ZERO,
+                        "division by zero; use try_divide to get NULL");
+}
+
+void tg_udf_remainder_by_zero(tg_udf_call *call, bool is_try)
+{
+    tg_udf_fail_or_null(call, is_try, TG_E_REMAINDER_BY_ZERO,
+                        "remainder by zero; use try_mod to get NULL");
 }
 
 static void div_double(tg_udf_call *call)
 {
     double divisor = tg_udf_double(call, 1);
     if (divisor == 0) {
-        by_zero(call, tg_udf_bool(call, 2), false);
+        tg_udf_divide_by_zero(call, tg_udf_bool(call, 2));
         return;
     }
     tg_udf_return_double(call, tg_udf_double(call, 0) / divisor);
@@ -186,52 +187,54 @@ static void floor_div(tg_udf_call *call)
     tg_udf_return_long(call, a / b - (a % b != 0 && (a % b < 0) != (b < 0)));
 }
 
-static int64_t remainder_long(int64_t a, int64_t b)
+static int64_t modulo(int64_t a, int64_t b)
 {
     return b == -1 ? 0 : a % b;
 }
 
-static void mod_long(tg_udf_call *call)
+static void remainder_long(tg_udf_call *call, bool is_positive)
 {
     int64_t b = tg_udf_long(call, 1);
     if (b == 0) {
-        by_zero(call, tg_udf_bool(call, 2), true);
+        tg_udf_remainder_by_zero(call, tg_udf_bool(call, 2));
         return;
     }
-    tg_udf_return_long(call, remainder_long(tg_udf_long(call, 0), b));
+    int64_t rest = modulo(tg_udf_long(call, 0), b);
+    if (is_positive && rest < 0) {
+        rest = modulo((int64_t)((uint64_t)rest + (uint64_t)b), b);
+    }
+    tg_udf_return_long(call, rest);
+}
+
+static void mod_long(tg_udf_call *call)
+{
+    remainder_long(call, false);
 }
 
 static void pmod_long(tg_udf_call *call)
 {
-    int64_t b = tg_udf_long(call, 1);
+    remainder_long(call, true);
+}
+
+static void remainder_double(tg_udf_call *call, bool is_positive)
+{
+    double b = tg_udf_double(call, 1);
     if (b == 0) {
-        by_zero(call, tg_udf_bool(call, 2), true);
+        tg_udf_remainder_by_zero(call, tg_udf_bool(call, 2));
         return;
     }
-    int64_t rest = remainder_long(tg_udf_long(call, 0), b);
-    tg_udf_return_long(call, rest < 0 ? remainder_long((int64_t)((uint64_t)rest + (uint64_t)b), b)
-                                      : rest);
+    double rest = fmod(tg_udf_double(call, 0), b);
+    tg_udf_return_double(call, is_positive && rest < 0 ? fmod(rest + b, b) : rest);
 }
 
 static void mod_double(tg_udf_call *call)
 {
-    double b = tg_udf_double(call, 1);
-    if (b == 0) {
-        by_zero(call, tg_udf_bool(call, 2), true);
-        return;
-    }
-    tg_udf_return_double(call, fmod(tg_udf_double(call, 0), b));
+    remainder_double(call, false);
 }
 
 static void pmod_double(tg_udf_call *call)
 {
-    double b = tg_udf_double(call, 1);
-    if (b == 0) {
-        by_zero(call, tg_udf_bool(call, 2), true);
-        return;
-    }
-    double rest = fmod(tg_udf_double(call, 0), b);
-    tg_udf_return_double(call, rest < 0 ? fmod(rest + b, b) : rest);
+    remainder_double(call, true);
 }
 
 #define TRY_LONG(name, builtin)                                                   \
