@@ -5,7 +5,6 @@
  * DuckDB hands over flat vectors of a chunk. Its string_t is read directly: the layout is part of
  * the C API's header.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "engine/duckdb/udf_int.h"
@@ -16,34 +15,44 @@ static const tg_udf *const tables[] = {
 
 /* ---- arguments and results ------------------------------------------------------------------- */
 
-tg_str tg_udf_str(const tg_udf_call *call, size_t index)
+tg_str tg_udf_str_at(const void *data, idx_t row)
 {
-    const duckdb_string_t *value = &((const duckdb_string_t *)call->args[index].data)[call->row];
+    const duckdb_string_t *value = &((const duckdb_string_t *)data)[row];
     uint32_t len = value->value.inlined.length;
     return (tg_str){len <= sizeof(value->value.inlined.inlined) ? value->value.inlined.inlined
                                                                 : value->value.pointer.ptr,
                     len};
 }
 
+tg_str tg_udf_str(const tg_udf_call *call, size_t index)
+{
+    return tg_udf_str_at(call->args[index].data, call->row);
+}
+
+tg_int128 tg_udf_number_at(const void *data, duckdb_type physical_type, idx_t row)
+{
+    switch (physical_type) {
+    case DUCKDB_TYPE_TINYINT:
+        return ((const int8_t *)data)[row];
+    case DUCKDB_TYPE_SMALLINT:
+        return ((const int16_t *)data)[row];
+    case DUCKDB_TYPE_INTEGER:
+        return ((const int32_t *)data)[row];
+    case DUCKDB_TYPE_BIGINT:
+        return ((const int64_t *)data)[row];
+    default: {
+        tg_int128 value;
+        memcpy(&value, (const char *)data + row * sizeof(value), sizeof(value));
+        return value;
+    }
+    }
+}
+
 tg_int128 tg_udf_decimal(const tg_udf_call *call, size_t index, int *out_scale)
 {
     const tg_udf_arg *arg = &call->args[index];
     *out_scale = arg->scale;
-    switch (arg->type) {
-    case DUCKDB_TYPE_TINYINT:
-        return ((const int8_t *)arg->data)[call->row];
-    case DUCKDB_TYPE_SMALLINT:
-        return ((const int16_t *)arg->data)[call->row];
-    case DUCKDB_TYPE_INTEGER:
-        return ((const int32_t *)arg->data)[call->row];
-    case DUCKDB_TYPE_BIGINT:
-        return ((const int64_t *)arg->data)[call->row];
-    default: {
-        tg_int128 value;
-        memcpy(&value, (const char *)arg->data + call->row * sizeof(value), sizeof(value));
-        return value;
-    }
-    }
+    return tg_udf_number_at(arg->data, arg->type, call->row);
 }
 
 void tg_udf_return_null(tg_udf_call *call)
@@ -145,7 +154,6 @@ const tg_zone *tg_udf_zone(tg_udf_call *call, tg_str name)
 
 static void open_arg(tg_udf_arg *arg, duckdb_vector vector)
 {
-    arg->vector = vector;
     arg->data = tg_duckdb.vector_get_data(vector);
     arg->validity = tg_duckdb.vector_get_validity(vector);
     duckdb_logical_type type = tg_duckdb.vector_get_column_type(vector);

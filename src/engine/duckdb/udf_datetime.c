@@ -3,7 +3,6 @@
  * Times: zones, calendar arithmetic, patterns. Local times are TIMESTAMPs (microseconds as if UTC).
  */
 #include <math.h>
-#include <string.h>
 
 #include "engine/duckdb/udf_int.h"
 #include "sql/datetime_pattern.h"

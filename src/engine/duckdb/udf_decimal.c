@@ -6,9 +6,6 @@
  * Operands come as any decimal or integer type; results are unscaled HUGEINTs of the scale that the
  * caller asks for.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/duckdb/udf_int.h"
 
 typedef unsigned __int128 u128;

@@ -15,6 +15,7 @@
 /* A vector with its children, looked up once per chunk. */
 typedef struct node {
     duckdb_type type;
+    duckdb_type physical_type; /* of a DECIMAL */
     int precision;
     const void *data;
     uint64_t *validity;
@@ -30,6 +31,7 @@ static void open_node(tg_arena *arena, duckdb_vector vector, node *out)
     out->validity = tg_duckdb.vector_get_validity(vector);
     if (out->type == DUCKDB_TYPE_DECIMAL) {
         out->precision = tg_duckdb.decimal_width(type);
+        out->physical_type = tg_duckdb.decimal_internal_type(type);
     } else if (out->type == DUCKDB_TYPE_LIST) {
         out->child_count = 1;
         out->children = TG_NEW_ARRAY(arena, node, 1);
@@ -204,34 +206,10 @@ static uint64_t hash_decimal(bool is_64, tg_int128 value, int precision, uint64_
     return hash_bytes(is_64, bytes + start, 16 - start, seed);
 }
 
-static tg_int128 decimal_at(const node *n, idx_t row)
-{
-    if (n->precision <= 4) {
-        return ((const int16_t *)n->data)[row];
-    }
-    if (n->precision <= 9) {
-        return ((const int32_t *)n->data)[row];
-    }
-    if (n->precision <= 18) {
-        return ((const int64_t *)n->data)[row];
-    }
-    tg_int128 value;
-    memcpy(&value, (const char *)n->data + row * sizeof(value), sizeof(value));
-    return value;
-}
-
-static uint64_t hash_string(bool is_64, const duckdb_string_t *value, uint64_t seed)
-{
-    uint32_t len = value->value.inlined.length;
-    const char *bytes = len <= sizeof(value->value.inlined.inlined) ? value->value.inlined.inlined
-                                                                    : value->value.pointer.ptr;
-    return hash_bytes(is_64, bytes, len, seed);
-}
-
 /* Depth is bounded by the depth of the type. */
 static uint64_t hash_value(bool is_64, const node *n, idx_t row, uint64_t seed)
 {
-    if (n->validity && !(n->validity[row / 64] >> (row % 64) & 1)) {
+    if (tg_udf_is_null_at(n->validity, row)) {
         return seed;
     }
     switch (n->type) {
@@ -249,10 +227,13 @@ static uint64_t hash_value(bool is_64, const node *n, idx_t row, uint64_t seed)
     case DUCKDB_TYPE_DOUBLE:
         return hash_double(is_64, ((const double *)n->data)[row], seed);
     case DUCKDB_TYPE_DECIMAL:
-        return hash_decimal(is_64, decimal_at(n, row), n->precision, seed);
+        return hash_decimal(is_64, tg_udf_number_at(n->data, n->physical_type, row), n->precision,
+                            seed);
     case DUCKDB_TYPE_VARCHAR:
-    case DUCKDB_TYPE_BLOB:
-        return hash_string(is_64, &((const duckdb_string_t *)n->data)[row], seed);
+    case DUCKDB_TYPE_BLOB: {
+        tg_str bytes = tg_udf_str_at(n->data, row);
+        return hash_bytes(is_64, bytes.ptr, bytes.len, seed);
+    }
     case DUCKDB_TYPE_LIST: {
         duckdb_list_entry entry = ((const duckdb_list_entry *)n->data)[row];
         for (uint64_t i = 0; i < entry.length; i++) {

@@ -26,7 +26,6 @@ typedef struct tg_udf {
 enum { TG_UDF_ARGS_MAX = 8 };
 
 typedef struct tg_udf_arg {
-    duckdb_vector vector;
     const void *data;
     uint64_t *validity; /* NULL: all valid */
     duckdb_type type;   /* of n: the physical type */
@@ -52,10 +51,15 @@ struct tg_udf_call {
     void *pattern;
 };
 
+/* validity NULL: all valid */
+static inline bool tg_udf_is_null_at(const uint64_t *validity, idx_t row)
+{
+    return validity && !(validity[row / 64] >> (row % 64) & 1);
+}
+
 static inline bool tg_udf_is_null(const tg_udf_call *call, size_t index)
 {
-    const uint64_t *validity = call->args[index].validity;
-    return validity && !(validity[call->row / 64] >> (call->row % 64) & 1);
+    return tg_udf_is_null_at(call->args[index].validity, call->row);
 }
 
 #define TG_UDF_GETTER(name, ctype)                                           \
@@ -72,6 +76,9 @@ TG_UDF_GETTER(huge, tg_int128)
 #undef TG_UDF_GETTER
 
 tg_str tg_udf_str(const tg_udf_call *call, size_t index);
+/* A cell of any vector's data: a VARCHAR or BLOB; an integer, or a decimal by its physical type. */
+tg_str tg_udf_str_at(const void *data, idx_t row);
+tg_int128 tg_udf_number_at(const void *data, duckdb_type physical_type, idx_t row);
 /* Unscaled value and scale of a decimal or integer argument (letter n). */
 tg_int128 tg_udf_decimal(const tg_udf_call *call, size_t index, int *out_scale);
 
@@ -107,8 +114,6 @@ tg_str tg_udf_trim(tg_str text); /* Java white space and control characters at b
 bool tg_udf_parse_decimal(tg_str text, int precision, int scale, tg_int128 *out,
                           bool *out_overflow);
 tg_int128 tg_udf_pow10(int exponent); /* 0 to 38 */
-/* Byte offset of the character (code point) at index, text.len when there are not so many. */
-size_t tg_udf_char_offset(tg_str text, size_t index);
 
 /* The tables of functions, one per file; they end with a NULL name. */
 extern const tg_udf tg_udf_table_cast[], tg_udf_table_decimal[], tg_udf_table_math[],

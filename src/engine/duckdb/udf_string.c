@@ -8,8 +8,6 @@
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <wctype.h>
 
@@ -22,7 +20,8 @@ static bool is_continuation(char c)
     return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-size_t tg_udf_char_offset(tg_str text, size_t index)
+/* Byte offset of the character (code point) at index, text.len when there are not so many. */
+static size_t char_offset(tg_str text, size_t index)
 {
     size_t at = 0;
     for (; at < text.len && index > 0; index--) {
@@ -39,9 +38,9 @@ static tg_str chars(tg_str text, int64_t from, int64_t to)
     if (to <= from || to <= 0) {
         return TG_S("");
     }
-    size_t start = tg_udf_char_offset(text, from > 0 ? (size_t)from : 0);
+    size_t start = char_offset(text, from > 0 ? (size_t)from : 0);
     tg_str rest = tg_str_sub(text, start, text.len);
-    return tg_str_sub(rest, 0, tg_udf_char_offset(rest, (size_t)(to - (from > 0 ? from : 0))));
+    return tg_str_sub(rest, 0, char_offset(rest, (size_t)(to - (from > 0 ? from : 0))));
 }
 
 /*
@@ -87,7 +86,7 @@ static void locate(tg_udf_call *call)
         tg_udf_return_int(call, 1);
         return;
     }
-    size_t found = tg_str_find(text, part, tg_udf_char_offset(text, (size_t)start - 1));
+    size_t found = tg_str_find(text, part, char_offset(text, (size_t)start - 1));
     tg_udf_return_int(
         call, found == SIZE_MAX ? 0 : (int64_t)tg_utf8_count(tg_str_sub(text, 0, found)) + 1);
 }
