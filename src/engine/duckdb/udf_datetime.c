@@ -255,6 +255,20 @@ static void make_local(tg_udf_call *call)
                                  (hour * 60 + minute) * 60 * TG_US_PER_SECOND + micros);
 }
 
+static void interval_too_large(tg_udf_call *call)
+{
+    tg_udf_fail(call, TG_E_INTERVAL_ARITHMETIC_OVERFLOW, "the interval is too large");
+}
+
+static void return_interval(tg_udf_call *call, tg_int128 us)
+{
+    if (us > INT64_MAX || us < INT64_MIN) {
+        interval_too_large(call);
+        return;
+    }
+    tg_udf_return_long(call, (int64_t)us);
+}
+
 static void make_dt_interval(tg_udf_call *call)
 {
     static const int64_t field_us[] = {TG_US_PER_DAY, 3600 * TG_US_PER_SECOND,
@@ -264,11 +278,7 @@ static void make_dt_interval(tg_udf_call *call)
         int scale;
         total += tg_udf_decimal(call, i, &scale) * field_us[i];
     }
-    if (total > INT64_MAX || total < INT64_MIN) {
-        tg_udf_fail(call, TG_E_INTERVAL_ARITHMETIC_OVERFLOW, "the interval is too large");
-        return;
-    }
-    tg_udf_return_long(call, (int64_t)total);
+    return_interval(call, total);
 }
 
 static void make_ym_interval(tg_udf_call *call)
@@ -279,7 +289,7 @@ static void make_ym_interval(tg_udf_call *call)
         months += (int64_t)tg_udf_decimal(call, i, &scale) * (i == 0 ? 12 : 1);
     }
     if (months > INT32_MAX || months < INT32_MIN) {
-        tg_udf_fail(call, TG_E_INTERVAL_ARITHMETIC_OVERFLOW, "the interval is too large");
+        interval_too_large(call);
         return;
     }
     tg_udf_return_int(call, months);
@@ -291,7 +301,7 @@ static void return_rounded(tg_udf_call *call, double value)
 {
     double rounded = round(value); /* half away from zero */
     if (!(rounded >= -0x1p63 && rounded < 0x1p63)) {
-        tg_udf_fail(call, TG_E_INTERVAL_ARITHMETIC_OVERFLOW, "the interval is too large");
+        interval_too_large(call);
         return;
     }
     tg_udf_return_long(call, (int64_t)rounded);
@@ -304,12 +314,7 @@ static void interval_mul_double(tg_udf_call *call)
 
 static void interval_mul_long(tg_udf_call *call)
 {
-    int64_t product;
-    if (__builtin_mul_overflow(tg_udf_long(call, 0), tg_udf_long(call, 1), &product)) {
-        tg_udf_fail(call, TG_E_INTERVAL_ARITHMETIC_OVERFLOW, "the interval is too large");
-        return;
-    }
-    tg_udf_return_long(call, product);
+    return_interval(call, (tg_int128)tg_udf_long(call, 0) * tg_udf_long(call, 1));
 }
 
 static void interval_div_double(tg_udf_call *call)
@@ -332,11 +337,7 @@ static void interval_div_long(tg_udf_call *call)
     tg_int128 quotient = value / divisor, rest = value % divisor;
     tg_int128 size = rest < 0 ? -rest : rest, limit = divisor < 0 ? -divisor : divisor;
     quotient += size * 2 >= limit ? ((value < 0) != (divisor < 0) ? -1 : 1) : 0;
-    if (quotient > INT64_MAX || quotient < INT64_MIN) {
-        tg_udf_fail(call, TG_E_INTERVAL_ARITHMETIC_OVERFLOW, "the interval is too large");
-        return;
-    }
-    tg_udf_return_long(call, (int64_t)quotient);
+    return_interval(call, quotient);
 }
 
 /* ---- patterns -------------------------------------------------------------------------------- */
