@@ -146,14 +146,12 @@ tg_code tg_duckdb_table_state(void *self, tg_str path, tg_str app_id, int64_t ve
 /* Same columns by name and type, and same partitioning? Comments and nullability do not count. */
 static bool is_same_layout(const tg_delta_metadata *a, const tg_delta_metadata *b)
 {
-    if (a->schema.count != b->schema.count || a->partition_count != b->partition_count) {
+    tg_type row_a = {
+        .kind = TG_TYPE_STRUCT, .fields = a->schema.fields, .field_count = a->schema.count};
+    tg_type row_b = {
+        .kind = TG_TYPE_STRUCT, .fields = b->schema.fields, .field_count = b->schema.count};
+    if (!tg_type_equal(&row_a, &row_b) || a->partition_count != b->partition_count) {
         return false;
-    }
-    for (size_t i = 0; i < a->schema.count; i++) {
-        if (!tg_str_eq(a->schema.fields[i].name, b->schema.fields[i].name) ||
-            !tg_type_equal(a->schema.fields[i].type, b->schema.fields[i].type)) {
-            return false;
-        }
     }
     for (size_t i = 0; i < a->partition_count; i++) {
         if (!tg_str_eq(a->partition_columns[i], b->partition_columns[i])) {

@@ -387,16 +387,11 @@ static tg_commit_fact fact_of_program(const fake_engine *fake, const tg_program 
 /* Name or type of a column, or the partitioning; what conformance asks of commit facts. */
 static bool is_same_layout(const tg_table_facts *a, const tg_table_facts *b)
 {
-    if (a->schema.count != b->schema.count || a->partition_count != b->partition_count) {
-        return false;
-    }
-    for (size_t i = 0; i < a->schema.count; i++) {
-        if (!tg_str_eq(a->schema.fields[i].name, b->schema.fields[i].name) ||
-            !tg_type_equal(a->schema.fields[i].type, b->schema.fields[i].type)) {
-            return false;
-        }
-    }
-    return true;
+    tg_type row_a = {
+        .kind = TG_TYPE_STRUCT, .fields = a->schema.fields, .field_count = a->schema.count};
+    tg_type row_b = {
+        .kind = TG_TYPE_STRUCT, .fields = b->schema.fields, .field_count = b->schema.count};
+    return tg_type_equal(&row_a, &row_b) && a->partition_count == b->partition_count;
 }
 
 static tg_table_facts facts_of_target(const tg_program_target *target)
