@@ -103,6 +103,25 @@ static const tg_delta_txn *txn_of(const tg_delta_txn *txns, size_t count, tg_str
     return NULL;
 }
 
+/* One commit; NULL when its log file is gone. layout: for partition values, NULL: without them. */
+static tg_code read_commit(tg_duckdb_engine *engine, tg_str path, int64_t version,
+                           const tg_delta_metadata *layout, tg_arena *arena,
+                           const tg_delta_commit **out_commit, tg_error *err)
+{
+    tg_auto_error tg_error local = TG_ERROR_INIT;
+    tg_code code = tg_delta_commit_read(
+        &engine->delta, path, version, layout ? layout->partition_columns : NULL,
+        layout ? layout->partition_count : 0, arena, out_commit, &local);
+    if (code == TG_NOT_FOUND) {
+        *out_commit = NULL;
+        return TG_OK;
+    }
+    if (code != TG_OK && err) {
+        tg_error_move(err, &local);
+    }
+    return code;
+}
+
 /*
  * The txn version is the version that its commit was planned on plus one; a commit that was rebased
  * lies later. So the commit is looked for from there on, and it is the one whose own txn has that
@@ -119,17 +138,9 @@ tg_code tg_duckdb_table_state(void *self, tg_str path, tg_str app_id, int64_t ve
     for (int64_t v = txn_version < 0 ? 0 : txn_version;
          state.has_txn && state.state_version < 0 && v <= version; v++) {
         const tg_delta_commit *commit;
-        tg_auto_error tg_error local = TG_ERROR_INIT;
-        tg_code code =
-            tg_delta_commit_read(&engine->delta, path, v, NULL, 0, arena, &commit, &local);
-        if (code == TG_NOT_FOUND) {
+        TG_TRY(read_commit(engine, path, v, NULL, arena, &commit, err));
+        if (!commit) {
             continue; /* cleaned up by someone; a later commit may still be the one */
-        }
-        if (code != TG_OK) {
-            if (err) {
-                tg_error_move(err, &local);
-            }
-            return code;
         }
         const tg_delta_txn *txn = txn_of(commit->txns, commit->txn_count, app_id);
         if (txn && txn->version == txn_version) {
@@ -218,25 +229,6 @@ void tg_duckdb_commit_fact(const tg_delta_commit *commit, const tg_delta_metadat
     *out_fact = fact;
 }
 
-/* One commit of a range; a log file that is gone makes a fact too. */
-static tg_code read_commit(tg_duckdb_engine *engine, const tg_delta_snapshot *table,
-                           int64_t version, tg_arena *arena, const tg_delta_commit **out_commit,
-                           tg_error *err)
-{
-    tg_auto_error tg_error local = TG_ERROR_INIT;
-    tg_code code = tg_delta_commit_read(&engine->delta, table->table_path, version,
-                                        table->metadata.partition_columns,
-                                        table->metadata.partition_count, arena, out_commit, &local);
-    if (code == TG_NOT_FOUND) {
-        *out_commit = NULL;
-        return TG_OK;
-    }
-    if (code != TG_OK && err) {
-        tg_error_move(err, &local);
-    }
-    return code;
-}
-
 /*
  * The layout before a commit with a metaData action; NULL when the log does not reach back: then it
  * counts as changed.
@@ -281,7 +273,8 @@ tg_code tg_duckdb_commits_since(void *self, tg_str path, int64_t from, int64_t t
     for (size_t i = 0; i < count; i++) {
         int64_t version = from + 1 + (int64_t)i;
         const tg_delta_commit *commit;
-        TG_TRY(read_commit(engine, table, version, arena, &commit, err));
+        TG_TRY(
+            read_commit(engine, table->table_path, version, &table->metadata, arena, &commit, err));
         if (!commit) {
             facts[i] =
                 (tg_commit_fact){.version = version, .is_missing = true, .hull = tg_region_all()};
