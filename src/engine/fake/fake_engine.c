@@ -9,8 +9,6 @@ typedef struct fake_commit {
 } fake_commit;
 
 typedef struct fake_table {
-    tg_table_format format;
-    tg_str path;
     tg_schema schema; /* of sources that are not Delta */
     tg_digest digest;
     TG_VEC(fake_commit) commits;
@@ -84,12 +82,10 @@ static int64_t push_commit(fake_engine *fake, fake_table *table, const tg_table_
     return commit.facts.version;
 }
 
-static fake_table *new_table(fake_engine *fake, tg_table_format format, tg_str path)
+static fake_table *new_table(fake_engine *fake, tg_str path)
 {
     fake_table *table = TG_NEW(fake->arena, fake_table);
-    table->format = format;
-    table->path = tg_str_copy(fake->arena, path);
-    (void)tg_map_put(&fake->tables, table->path, table);
+    (void)tg_map_put(&fake->tables, tg_str_copy(fake->arena, path), table);
     return table;
 }
 
@@ -98,17 +94,17 @@ static fake_table *new_table(fake_engine *fake, tg_table_format format, tg_str p
 void tg_fake_add_table(tg_engine *engine, tg_str path, const tg_table_facts *facts)
 {
     fake_engine *fake = fake_of(engine);
-    fake_table *table = new_table(fake, TG_FORMAT_DELTA, path);
+    fake_table *table = new_table(fake, path);
     tg_commit_fact created = {.hull = tg_region_none()};
     (void)push_commit(fake, table, facts, &created);
 }
 
-void tg_fake_add_source(tg_engine *engine, tg_table_format format, tg_str path, tg_schema schema)
+void tg_fake_add_source(tg_engine *engine, tg_str path, tg_schema schema)
 {
     fake_engine *fake = fake_of(engine);
     fake_table *table = find_table(fake, path);
     if (!table) {
-        table = new_table(fake, format, path);
+        table = new_table(fake, path);
     }
     table->schema = tg_schema_copy(fake->arena, schema);
     table->digest = new_digest(fake);
@@ -452,7 +448,7 @@ static tg_code run_attempts(fake_engine *fake, const tg_program *program,
         return lost(program, err);
     }
     if (!table) {
-        table = new_table(fake, TG_FORMAT_DELTA, target->path);
+        table = new_table(fake, target->path);
     } else if (!tg_str_eq(last_commit(table)->facts.table_id, target->table_id)) {
         return lost(program, err);
     }

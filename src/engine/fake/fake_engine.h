@@ -21,7 +21,7 @@ tg_engine *tg_engine_fake_new(void);
  */
 void tg_fake_add_table(tg_engine *engine, tg_str path, const tg_table_facts *facts);
 /* A source of another format; its digest changes with each call for the same path. */
-void tg_fake_add_source(tg_engine *engine, tg_table_format format, tg_str path, tg_schema schema);
+void tg_fake_add_source(tg_engine *engine, tg_str path, tg_schema schema);
 /*
  * Somebody else's commit: fact.version is made here and returned; everything else is taken as it
  * is. A region is not copied: its arena must outlive the engine.

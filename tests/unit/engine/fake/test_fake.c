@@ -142,12 +142,12 @@ static void forgotten_state(void **state)
 static void sources_change(void **state)
 {
     fixture *f = *state;
-    tg_fake_add_source(f->engine, TG_FORMAT_CSV, TG_S("/s.csv"), f->program.target.schema);
+    tg_fake_add_source(f->engine, TG_S("/s.csv"), f->program.target.schema);
     tg_pin before, after;
     assert_ok(f->engine->identity(f->engine->self, TG_FORMAT_CSV, TG_S("/s.csv"), -1, f->arena,
                                   &before, &f->error),
               &f->error);
-    tg_fake_add_source(f->engine, TG_FORMAT_CSV, TG_S("/s.csv"), f->program.target.schema);
+    tg_fake_add_source(f->engine, TG_S("/s.csv"), f->program.target.schema);
     assert_ok(f->engine->identity(f->engine->self, TG_FORMAT_CSV, TG_S("/s.csv"), -1, f->arena,
                                   &after, &f->error),
               &f->error);
