@@ -18,15 +18,6 @@ tg_code tg_duckdb_run_session(tg_duckdb_run_state *run, tg_error *err)
                : tg_duckdb_session_open(run->engine, run->program->zone, &run->session, err);
 }
 
-void tg_duckdb_put_target_columns(tg_duckdb_run_state *run, tg_buf *out)
-{
-    tg_schema schema = run->program->target.schema;
-    for (size_t i = 0; i < schema.count; i++) {
-        tg_buf_addz(out, i ? ", " : "");
-        tg_duckdb_put_ident(out, schema.fields[i].name);
-    }
-}
-
 tg_code tg_duckdb_run_copy(tg_duckdb_run_state *run, tg_str sql, tg_error *err)
 {
     const tg_program_target *target = &run->program->target;
@@ -46,35 +37,6 @@ tg_code tg_duckdb_run_copy(tg_duckdb_run_state *run, tg_str sql, tg_error *err)
         .sql = sql,
     };
     return tg_duckdb_copy_rows(&run->session, &copy, run->arena, &run->added, err);
-}
-
-/* ---- predicates ------------------------------------------------------------------------------ */
-
-static void put_target_column(void *self, uint32_t id, tg_buf *out)
-{
-    const tg_duckdb_run_state *run = self;
-    tg_duckdb_put_ident(out, run->program->target.schema.fields[id - 1].name);
-}
-
-tg_code tg_duckdb_put_hit(tg_duckdb_run_state *run, tg_buf *out, tg_error *err)
-{
-    if (run->replaces_all) {
-        tg_buf_addz(out, "true");
-        return TG_OK;
-    }
-    tg_print_options options = {.dialect = TG_DIALECT_DUCKDB,
-                                .zone = tg_zone_name(run->program->zone)};
-    bool is_first = true;
-    for (size_t i = 0; i < run->program->step_count; i++) {
-        const tg_step *step = &run->program->steps[i];
-        if (step->kind == TG_STEP_REPLACE) {
-            tg_buf_addz(out, is_first ? "(" : " OR (");
-            TG_TRY(tg_sql_print_bexpr(step->predicate, &options, put_target_column, run, out, err));
-            tg_buf_addc(out, ')');
-            is_first = false;
-        }
-    }
-    return TG_OK;
 }
 
 /* ---- checks before anything is written ------------------------------------------------------- */

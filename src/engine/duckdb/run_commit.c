@@ -227,7 +227,6 @@ static tg_code before_attempt(void *self, int64_t attempt_version,
     tg_duckdb_run_state *run = self;
     run->attempts++;
     TG_TRY(tg_duckdb_check_cancelled(run->engine, err));
-    *out_verdict = TG_VERDICT_RETRY;
     set_txn(run, attempt_version, change, arena);
     return ask_hooks(run, attempt_version - 1, winners, winner_count, change, arena, out_verdict,
                      err);

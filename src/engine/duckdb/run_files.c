@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which old files a REPLACE removes. Three kinds: outside: no row can be hit, by partition values
- * and statistics: untouched, not read; inside:  every row is hit, proved the same way: removed, not
- * read; between: one query counts the hit rows of each; without any the file stays, with nothing
- * else it goes, and the rows of the
- *            others that are not hit are written to new files.
+ * Which old files a REPLACE removes. Three kinds:
+ * - outside: no row can be hit, by partition values and statistics: untouched, not read;
+ * - inside: every row is hit, proved the same way: removed, not read;
+ * - between: one query counts the hit rows of each. Without any the file stays, with nothing else
+ *   it goes, and the rows of the others that are not hit are written to new files.
  */
 #include "engine/duckdb/run_int.h"
 
@@ -52,9 +52,39 @@ static void sort_files(tg_duckdb_run_state *run, between_file **out_between, siz
     *out_count = between.count;
 }
 
+/* ---- queries over old files ------------------------------------------------------------------ */
+
+static void put_target_column(void *self, uint32_t id, tg_buf *out)
+{
+    const tg_duckdb_run_state *run = self;
+    tg_duckdb_put_ident(out, run->program->target.schema.fields[id - 1].name);
+}
+
+/* "(p1) OR (p2)": is a row of the target hit by a REPLACE step? */
+static tg_code put_hit(tg_duckdb_run_state *run, tg_buf *out, tg_error *err)
+{
+    if (run->replaces_all) {
+        tg_buf_addz(out, "true");
+        return TG_OK;
+    }
+    tg_print_options options = {.dialect = TG_DIALECT_DUCKDB,
+                                .zone = tg_zone_name(run->program->zone)};
+    bool is_first = true;
+    for (size_t i = 0; i < run->program->step_count; i++) {
+        const tg_step *step = &run->program->steps[i];
+        if (step->kind == TG_STEP_REPLACE) {
+            tg_buf_addz(out, is_first ? "(" : " OR (");
+            TG_TRY(tg_sql_print_bexpr(step->predicate, &options, put_target_column, run, out, err));
+            tg_buf_addc(out, ')');
+            is_first = false;
+        }
+    }
+    return TG_OK;
+}
+
+/* file_number as in tg_duckdb_files. */
 static tg_code put_old_files(tg_duckdb_run_state *run, const tg_delta_add *const *files,
-                             size_t count, const size_t *fields, size_t field_count,
-                             const char *file_number, tg_buf *out, tg_error *err)
+                             size_t count, const char *file_number, tg_buf *out, tg_error *err)
 {
     tg_duckdb_files item = {
         .table_path = run->snapshot->table_path,
@@ -63,8 +93,6 @@ static tg_code put_old_files(tg_duckdb_run_state *run, const tg_delta_add *const
         .partition_count = run->snapshot->metadata.partition_count,
         .files = files,
         .file_count = count,
-        .fields = fields,
-        .field_count = field_count,
         .file_number = file_number,
     };
     return tg_duckdb_put_files(&run->session, &item, run->program->zone, run->arena, out, err);
@@ -97,9 +125,9 @@ static tg_code count_hits(tg_duckdb_run_state *run, const tg_delta_add *const *f
         "tidegate file number"; /* no column of a Delta table can have blanks in its name */
     tg_auto_buf tg_buf sql = TG_BUF_INIT;
     tg_buf_addf(&sql, "SELECT \"%s\", count(*), count(*) FILTER (WHERE ", number);
-    TG_TRY(tg_duckdb_put_hit(run, &sql, err));
+    TG_TRY(put_hit(run, &sql, err));
     tg_buf_addz(&sql, ") FROM ");
-    TG_TRY(put_old_files(run, files, count, NULL, 0, number, &sql, err));
+    TG_TRY(put_old_files(run, files, count, number, &sql, err));
     tg_buf_addz(&sql, " GROUP BY ALL");
     return read_counts(run, tg_buf_str(&sql), between, count, err);
 }
@@ -109,14 +137,20 @@ static tg_code write_kept_rows(tg_duckdb_run_state *run, const tg_delta_add *con
 {
     tg_auto_buf tg_buf sql = TG_BUF_INIT;
     tg_buf_addz(&sql, "SELECT ");
-    tg_duckdb_put_target_columns(run, &sql);
+    tg_schema schema = run->program->target.schema;
+    for (size_t i = 0; i < schema.count; i++) {
+        tg_buf_addz(&sql, i ? ", " : "");
+        tg_duckdb_put_ident(&sql, schema.fields[i].name);
+    }
     tg_buf_addz(&sql, " FROM ");
-    TG_TRY(put_old_files(run, files, count, NULL, 0, NULL, &sql, err));
+    TG_TRY(put_old_files(run, files, count, NULL, &sql, err));
     tg_buf_addz(&sql, " WHERE (");
-    TG_TRY(tg_duckdb_put_hit(run, &sql, err));
+    TG_TRY(put_hit(run, &sql, err));
     tg_buf_addz(&sql, ") IS NOT TRUE");
     return tg_duckdb_run_copy(run, tg_buf_str(&sql), err);
 }
+
+/* ---- deciding -------------------------------------------------------------------------------- */
 
 tg_code tg_duckdb_replace_files(tg_duckdb_run_state *run, tg_error *err)
 {

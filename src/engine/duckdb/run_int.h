@@ -31,15 +31,8 @@ typedef struct tg_duckdb_run_state {
 
 /* Opens the run's session if that has not happened. */
 TG_CHECKED tg_code tg_duckdb_run_session(tg_duckdb_run_state *run, tg_error *err);
-/*
- * Appends "(p1) OR (p2)": is a row of the target hit by a REPLACE step? Columns are named as in the
- * target's schema.
- */
-TG_CHECKED tg_code tg_duckdb_put_hit(tg_duckdb_run_state *run, tg_buf *out, tg_error *err);
 /* The COPY of a query that gives the target's columns, into run->added. */
 TG_CHECKED tg_code tg_duckdb_run_copy(tg_duckdb_run_state *run, tg_str sql, tg_error *err);
-/* The target's columns, with checks of what must not be NULL and has no statistics: "a", "b" */
-void tg_duckdb_put_target_columns(tg_duckdb_run_state *run, tg_buf *out);
 
 /* Decides which old files go, and writes the rows of theirs that stay. */
 TG_CHECKED tg_code tg_duckdb_replace_files(tg_duckdb_run_state *run, tg_error *err);
