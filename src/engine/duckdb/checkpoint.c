@@ -124,22 +124,19 @@ static tg_code read_actions(void *self, const tg_str *paths, size_t path_count,
     tg_buf_addz(&sql, " AS j FROM ");
     tg_buf_adds(&sql, tg_buf_str(&from));
     tg_buf_addz(&sql, ") WHERE j IS NOT NULL");
-    duckdb_result result;
+    tg_auto_result duckdb_result result = {0};
     TG_TRY(tg_duckdb_run(&session, tg_buf_str(&sql), true, &result, err));
-    duckdb_data_chunk chunk = NULL;
-    tg_code code;
-    while ((code = tg_duckdb_fetch(&session, &result, &chunk, err)) == TG_OK && chunk) {
-        duckdb_vector lines = tg_duckdb.data_chunk_get_vector(chunk, 0);
-        for (idx_t i = 0; i < tg_duckdb.data_chunk_get_size(chunk) && code == TG_OK; i++) {
-            code = row(ctx, tg_duckdb_cell_str(lines, i), err);
+    for (;;) {
+        tg_auto_chunk duckdb_data_chunk chunk = NULL;
+        TG_TRY(tg_duckdb_fetch(&session, &result, &chunk, err));
+        if (!chunk) {
+            return TG_OK;
         }
-        tg_duckdb.destroy_data_chunk(&chunk);
-        if (code != TG_OK) {
-            break;
+        duckdb_vector lines = tg_duckdb.data_chunk_get_vector(chunk, 0);
+        for (idx_t i = 0; i < tg_duckdb.data_chunk_get_size(chunk); i++) {
+            TG_TRY(row(ctx, tg_duckdb_cell_str(lines, i), err));
         }
     }
-    tg_duckdb.destroy_result(&result);
-    return code;
 }
 
 tg_code tg_duckdb_parquet(void *self, const tg_parquet **out, tg_error *err)

@@ -389,18 +389,21 @@ static tg_code collect_files(tg_duckdb_session *session, const tg_duckdb_copy *c
         TG_FAIL(err, TIDEGATE_ENGINE_ERROR, "DuckDB's COPY returned %d columns instead of %d",
                 (int)tg_duckdb.column_count(result), (int)OUT_COLUMNS);
     }
-    duckdb_data_chunk chunk = NULL;
-    tg_code code;
-    while ((code = tg_duckdb_fetch(session, result, &chunk, err)) == TG_OK && chunk) {
-        for (idx_t row = 0; row < tg_duckdb.data_chunk_get_size(chunk) && code == TG_OK; row++) {
-            tg_delta_add add = {0};
-            int64_t rows = 0;
-            code = make_add(session, copy, chunk, row, arena, &add, &rows, err);
-            if (code == TG_OK && rows) {
+    for (;;) {
+        tg_auto_chunk duckdb_data_chunk chunk = NULL;
+        TG_TRY(tg_duckdb_fetch(session, result, &chunk, err));
+        if (!chunk) {
+            return TG_OK;
+        }
+        for (idx_t row = 0; row < tg_duckdb.data_chunk_get_size(chunk); row++) {
+            tg_delta_add add;
+            int64_t rows;
+            TG_TRY(make_add(session, copy, chunk, row, arena, &add, &rows, err));
+            if (rows) {
                 TG_VEC_PUSH(arena, added, add);
                 added->rows += rows;
                 added->bytes += add.size_bytes;
-            } else if (code == TG_OK) {
+            } else {
                 /*
                  * A query without rows still makes a file when there are no partitions; nobody
                  * needs it.
@@ -409,12 +412,7 @@ static tg_code collect_files(tg_duckdb_session *session, const tg_duckdb_copy *c
                                    tg_path_join(arena, copy->table_path, add.path), NULL);
             }
         }
-        tg_duckdb.destroy_data_chunk(&chunk);
-        if (code != TG_OK) {
-            break;
-        }
     }
-    return code;
 }
 
 /* Removes the files of a tag, in the table's folder and in folders of partitions. */

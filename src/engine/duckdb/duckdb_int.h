@@ -59,15 +59,30 @@ void tg_duckdb_session_close(tg_duckdb_session *session);
 #define tg_auto_session __attribute__((cleanup(tg_duckdb_session_close)))
 
 /*
- * Runs one statement; release the result with tg_duckdb.destroy_result. is_streaming: chunks are
- * computed as they are fetched. Ends with TG_CANCELLED soon after tg_engine.cancel or the env's
- * flag.
+ * Runs one statement; release the result with tg_duckdb.destroy_result or tg_auto_result.
+ * is_streaming: chunks are computed as they are fetched. Ends with TG_CANCELLED soon after
+ * tg_engine.cancel or the env's flag.
  */
 TG_CHECKED tg_code tg_duckdb_run(tg_duckdb_session *session, tg_str sql, bool is_streaming,
                                  duckdb_result *out_result, tg_error *err);
 /* Runs a statement whose result does not matter. */
 TG_CHECKED tg_code tg_duckdb_execute(tg_duckdb_session *session, tg_str sql, tg_error *err);
-/* The next chunk, NULL at the end; release with tg_duckdb.destroy_data_chunk. */
+/* What a scope owns; as made by {0} and NULL there is nothing to release. */
+static inline void tg_duckdb_result_cleanup(duckdb_result *result)
+{
+    if (result->internal_data) {
+        tg_duckdb.destroy_result(result);
+    }
+}
+#define tg_auto_result __attribute__((cleanup(tg_duckdb_result_cleanup)))
+static inline void tg_duckdb_chunk_cleanup(duckdb_data_chunk *chunk)
+{
+    if (*chunk) {
+        tg_duckdb.destroy_data_chunk(chunk);
+    }
+}
+#define tg_auto_chunk __attribute__((cleanup(tg_duckdb_chunk_cleanup)))
+/* The next chunk, NULL at the end; release with tg_duckdb.destroy_data_chunk or tg_auto_chunk. */
 TG_CHECKED tg_code tg_duckdb_fetch(tg_duckdb_session *session, duckdb_result *result,
                                    duckdb_data_chunk *out_chunk, tg_error *err);
 /* The columns of a query without running it. */

@@ -98,7 +98,7 @@ static void stream_release(struct ArrowArrayStream *stream)
     stream->release = NULL;
 }
 
-/* Takes over the session. names may be NULL: the result's own. */
+/* Takes over the session when it succeeds. Columns are shown under rel's names. */
 static tg_code start_stream(tg_duckdb_session *session, tg_str sql, const tg_rel *rel,
                             struct ArrowArrayStream *out_stream, tg_error *err)
 {
@@ -162,19 +162,19 @@ static tg_code put_plan(tg_duckdb_session *session, tg_str sql, tg_buf *out, tg_
     tg_auto_buf tg_buf text = TG_BUF_INIT;
     tg_buf_addz(&text, "EXPLAIN ");
     tg_buf_adds(&text, sql);
-    duckdb_result result;
+    tg_auto_result duckdb_result result = {0};
     TG_TRY(tg_duckdb_run(session, tg_buf_str(&text), false, &result, err));
-    tg_code code;
-    duckdb_data_chunk chunk = NULL;
-    while ((code = tg_duckdb_fetch(session, &result, &chunk, err)) == TG_OK && chunk) {
+    for (;;) {
+        tg_auto_chunk duckdb_data_chunk chunk = NULL;
+        TG_TRY(tg_duckdb_fetch(session, &result, &chunk, err));
+        if (!chunk) {
+            return TG_OK;
+        }
         duckdb_vector plans = tg_duckdb.data_chunk_get_vector(chunk, 1);
         for (idx_t row = 0; row < tg_duckdb.data_chunk_get_size(chunk); row++) {
             tg_buf_adds(out, tg_duckdb_cell_str(plans, row));
         }
-        tg_duckdb.destroy_data_chunk(&chunk);
     }
-    tg_duckdb.destroy_result(&result);
-    return code;
 }
 
 tg_code tg_duckdb_explain(void *self, const tg_engine_context *context, const tg_rel *rel,

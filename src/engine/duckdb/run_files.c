@@ -101,21 +101,21 @@ static tg_code put_old_files(tg_duckdb_run_state *run, const tg_delta_add *const
 static tg_code read_counts(tg_duckdb_run_state *run, tg_str sql, between_file *between,
                            size_t count, tg_error *err)
 {
-    duckdb_result result;
+    tg_auto_result duckdb_result result = {0};
     TG_TRY(tg_duckdb_run(&run->session, sql, false, &result, err));
-    duckdb_data_chunk chunk = NULL;
-    tg_code code;
-    while ((code = tg_duckdb_fetch(&run->session, &result, &chunk, err)) == TG_OK && chunk) {
+    for (;;) {
+        tg_auto_chunk duckdb_data_chunk chunk = NULL;
+        TG_TRY(tg_duckdb_fetch(&run->session, &result, &chunk, err));
+        if (!chunk) {
+            return TG_OK;
+        }
         for (idx_t row = 0; row < tg_duckdb.data_chunk_get_size(chunk); row++) {
             int64_t file = tg_duckdb_cell_i64(tg_duckdb.data_chunk_get_vector(chunk, 0), row);
             tg_assert(file >= 0 && (size_t)file < count);
             between[file].rows = tg_duckdb_cell_i64(tg_duckdb.data_chunk_get_vector(chunk, 1), row);
             between[file].hits = tg_duckdb_cell_i64(tg_duckdb.data_chunk_get_vector(chunk, 2), row);
         }
-        tg_duckdb.destroy_data_chunk(&chunk);
     }
-    tg_duckdb.destroy_result(&result);
-    return code;
 }
 
 static tg_code count_hits(tg_duckdb_run_state *run, const tg_delta_add *const *files,

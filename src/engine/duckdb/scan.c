@@ -300,14 +300,11 @@ static tg_code find_int96(tg_duckdb_session *session, const scan_plan *plan, boo
     tg_buf_addz(&sql, "SELECT CAST(count(DISTINCT file_name) AS BIGINT) FROM parquet_schema(");
     tg_duckdb_put_paths(&sql, plan->paths, plan->files->file_count);
     tg_buf_addz(&sql, ") WHERE type = 'INT96'");
-    duckdb_result result;
+    tg_auto_result duckdb_result result = {0};
     TG_TRY(tg_duckdb_run(session, tg_buf_str(&sql), false, &result, err));
-    duckdb_data_chunk chunk = NULL;
-    tg_code code = tg_duckdb_fetch(session, &result, &chunk, err);
+    tg_auto_chunk duckdb_data_chunk chunk = NULL;
+    TG_TRY(tg_duckdb_fetch(session, &result, &chunk, err));
     int64_t count = chunk ? tg_duckdb_cell_i64(tg_duckdb.data_chunk_get_vector(chunk, 0), 0) : 0;
-    tg_duckdb.destroy_data_chunk(&chunk);
-    tg_duckdb.destroy_result(&result);
-    TG_TRY(code);
     if (count && (size_t)count != plan->files->file_count) {
         (void)TG_ERR(err, UNSUPPORTED_FEATURE,
                      "table \"%.*s\" has files with INT96 timestamps and files without",
