@@ -226,8 +226,8 @@ static const tg_type *inferred_type(tg_table_format format, const tg_type *type,
     }
 }
 
-static tg_code schema_of(tg_duckdb_session *session, tg_table_format format, tg_str sql,
-                         tg_arena *arena, tg_schema *out_schema, tg_error *err)
+static tg_code fields_of(tg_duckdb_session *session, tg_table_format format, tg_str sql,
+                         tg_arena *arena, tg_field **out_fields, size_t *out_count, tg_error *err)
 {
     duckdb_prepared_statement statement;
     TG_TRY(tg_duckdb_prepare(session, sql, &statement, err));
@@ -248,7 +248,8 @@ static tg_code schema_of(tg_duckdb_session *session, tg_table_format format, tg_
     }
     tg_duckdb.destroy_prepare(&statement);
     TG_TRY(code);
-    *out_schema = (tg_schema){fields, count};
+    *out_fields = fields;
+    *out_count = count;
     return TG_OK;
 }
 
@@ -258,28 +259,30 @@ static int compare_fields(const void *a, const void *b)
 }
 
 /* Columns that Parquet stores as INT96 are instants, whatever DuckDB says. */
-static tg_code mark_int96(tg_duckdb_session *session, tg_str path, tg_schema schema, tg_error *err)
+static tg_code mark_int96(tg_duckdb_session *session, tg_str path, tg_field *fields, size_t count,
+                          tg_error *err)
 {
     tg_auto_buf tg_buf sql = TG_BUF_INIT;
     tg_buf_addz(&sql, "SELECT name FROM parquet_schema(");
     tg_duckdb_put_paths(&sql, &path, 1);
     tg_buf_addz(&sql, ") WHERE type = 'INT96'");
-    duckdb_result result;
+    tg_auto_result duckdb_result result = {0};
     TG_TRY(tg_duckdb_run(session, tg_buf_str(&sql), false, &result, err));
-    tg_code code;
-    duckdb_data_chunk chunk = NULL;
-    while ((code = tg_duckdb_fetch(session, &result, &chunk, err)) == TG_OK && chunk) {
+    for (;;) {
+        tg_auto_chunk duckdb_data_chunk chunk = NULL;
+        TG_TRY(tg_duckdb_fetch(session, &result, &chunk, err));
+        if (!chunk) {
+            return TG_OK;
+        }
+        duckdb_vector names = tg_duckdb.data_chunk_get_vector(chunk, 0);
         for (idx_t row = 0; row < tg_duckdb.data_chunk_get_size(chunk); row++) {
-            ptrdiff_t i = tg_schema_find(
-                schema, tg_duckdb_cell_str(tg_duckdb.data_chunk_get_vector(chunk, 0), row));
-            if (i >= 0 && schema.fields[i].type->kind == TG_TYPE_TIMESTAMP_NTZ) {
-                ((tg_field *)(uintptr_t)schema.fields)[i].type = tg_type_of(TG_TYPE_TIMESTAMP);
+            ptrdiff_t i =
+                tg_schema_find((tg_schema){fields, count}, tg_duckdb_cell_str(names, row));
+            if (i >= 0 && fields[i].type->kind == TG_TYPE_TIMESTAMP_NTZ) {
+                fields[i].type = tg_type_of(TG_TYPE_TIMESTAMP);
             }
         }
-        tg_duckdb.destroy_data_chunk(&chunk);
     }
-    tg_duckdb.destroy_result(&result);
-    return code;
 }
 
 static void put_csv_inference(const tg_source_options *options, const tg_str *paths, size_t count,
@@ -318,8 +321,8 @@ tg_code tg_duckdb_describe_source(tg_duckdb_engine *engine, tg_table *table, tg_
     TG_TRY(
         tg_source_options_read(table->format, table->options, table->option_count, &options, err));
     tg_str *paths;
-    size_t count;
-    TG_TRY(source_files(engine, table->format, table->path, arena, &paths, &count, err));
+    size_t path_count;
+    TG_TRY(source_files(engine, table->format, table->path, arena, &paths, &path_count, err));
     tg_auto_session tg_duckdb_session session = {0};
     TG_TRY(tg_duckdb_session_open(engine, NULL, &session, err));
     tg_auto_buf tg_buf sql = TG_BUF_INIT;
@@ -329,23 +332,23 @@ tg_code tg_duckdb_describe_source(tg_duckdb_engine *engine, tg_table *table, tg_
                             1); /* one file speaks for all, as in Spark without mergeSchema */
         tg_buf_addz(&sql, ", hive_partitioning = false)");
     } else if (table->format == TG_FORMAT_CSV) {
-        put_csv_inference(&options, paths, count, &sql);
+        put_csv_inference(&options, paths, path_count, &sql);
     } else {
-        put_json_inference(paths, count, &sql);
+        put_json_inference(paths, path_count, &sql);
     }
-    tg_schema schema;
-    TG_TRY_CTX(schema_of(&session, table->format, tg_buf_str(&sql), arena, &schema, err), err,
-               "while looking at the columns of \"%.*s\"", TG_SARG(table->path));
-    tg_field *fields = (tg_field *)(uintptr_t)schema.fields;
+    tg_field *fields;
+    size_t count;
+    TG_TRY_CTX(fields_of(&session, table->format, tg_buf_str(&sql), arena, &fields, &count, err),
+               err, "while looking at the columns of \"%.*s\"", TG_SARG(table->path));
     if (table->format == TG_FORMAT_PARQUET) {
-        TG_TRY(mark_int96(&session, paths[0], schema, err));
+        TG_TRY(mark_int96(&session, paths[0], fields, count, err));
     } else if (table->format == TG_FORMAT_JSON) {
-        qsort(fields, schema.count, sizeof fields[0], compare_fields);
+        qsort(fields, count, sizeof fields[0], compare_fields);
     } else if (!options.header) {
-        for (size_t i = 0; i < schema.count; i++) {
+        for (size_t i = 0; i < count; i++) {
             fields[i].name = tg_str_printf(arena, "_c%zu", i);
         }
     }
-    table->schema = schema;
+    table->schema = (tg_schema){fields, count};
     return TG_OK;
 }
