@@ -124,19 +124,10 @@ int64_t tg_duckdb_cell_i64(duckdb_vector vector, idx_t row);
 
 /* ---- scan.c: tables in FROM ------------------------------------------------------------------ */
 
-/* What tg_sql_print_rel asks while it prints; one per printed query. */
-typedef struct tg_duckdb_scans {
-    tg_duckdb_session *session;
-    const tg_zone *zone;
-    tg_arena *arena;
-    const tg_region *regions; /* one per scan: rows outside cannot matter */
-    size_t region_count;
-    int64_t rows_total; /* rows of the files that were listed; -1 when unknown */
-    const tg_delta_snapshot *loaded[16];
-    size_t loaded_count;
-} tg_duckdb_scans;
-
-/* The printed text of a bound query; scans gives the counters of what it reads. */
+/*
+ * Appends the text of a bound query. out_source_rows (may be NULL): rows of the files that it lists,
+ * -1 when unknown. zone NULL: UTC.
+ */
 TG_CHECKED tg_code tg_duckdb_print_query(tg_duckdb_session *session, const tg_zone *zone,
                                          const tg_rel *rel, bool numbered_output, tg_arena *arena,
                                          tg_buf *out, int64_t *out_source_rows, tg_error *err);

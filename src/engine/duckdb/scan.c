@@ -348,7 +348,19 @@ tg_code tg_duckdb_put_files(tg_duckdb_session *session, const tg_duckdb_files *f
 
 /* ---- scans of a query ------------------------------------------------------------------------ */
 
-static tg_code load_snapshot(tg_duckdb_scans *scans, const tg_table *table,
+/* What tg_sql_print_rel asks while it prints; one per printed query. */
+typedef struct query_scans {
+    tg_duckdb_session *session;
+    const tg_zone *zone;
+    tg_arena *arena;
+    tg_region *regions; /* one per scan: rows outside cannot matter */
+    size_t region_count;
+    int64_t rows_total; /* rows of the files that were listed; -1 when unknown */
+    const tg_delta_snapshot *loaded[16];
+    size_t loaded_count;
+} query_scans;
+
+static tg_code load_snapshot(query_scans *scans, const tg_table *table,
                              const tg_delta_snapshot **out, tg_error *err)
 {
     /* The same table twice in a query is common (self joins, views): its log is read once. */
@@ -368,13 +380,13 @@ static tg_code load_snapshot(tg_duckdb_scans *scans, const tg_table *table,
     return TG_OK;
 }
 
-static void count_rows(tg_duckdb_scans *scans, const tg_delta_add *file)
+static void count_rows(query_scans *scans, const tg_delta_add *file)
 {
     int64_t records = tg_delta_file_records(file->stats);
     scans->rows_total = records < 0 || scans->rows_total < 0 ? -1 : scans->rows_total + records;
 }
 
-static tg_code put_delta(tg_duckdb_scans *scans, const tg_rel *scan, size_t index, tg_buf *out,
+static tg_code put_delta(query_scans *scans, const tg_rel *scan, size_t index, tg_buf *out,
                          tg_error *err)
 {
     const tg_delta_snapshot *snapshot;
@@ -407,7 +419,7 @@ static tg_code put_delta(tg_duckdb_scans *scans, const tg_rel *scan, size_t inde
 
 static tg_code put_scan(void *self, const tg_rel *scan, size_t index, tg_buf *out, tg_error *err)
 {
-    tg_duckdb_scans *scans = self;
+    query_scans *scans = self;
     if (scan->table->format == TG_FORMAT_DELTA) {
         return put_delta(scans, scan, index, out, err);
     }
@@ -421,10 +433,8 @@ tg_code tg_duckdb_print_query(tg_duckdb_session *session, const tg_zone *zone, c
                               int64_t *out_source_rows, tg_error *err)
 {
     const tg_zone *used_zone = zone ? zone : tg_zone_utc();
-    tg_duckdb_scans scans = {.session = session, .zone = used_zone, .arena = arena};
-    tg_region *regions;
-    tg_sql_scan_regions(rel, used_zone, arena, &regions, &scans.region_count);
-    scans.regions = regions;
+    query_scans scans = {.session = session, .zone = used_zone, .arena = arena};
+    tg_sql_scan_regions(rel, used_zone, arena, &scans.regions, &scans.region_count);
     tg_print_options options = {
         .dialect = TG_DIALECT_DUCKDB,
         .scan = put_scan,
