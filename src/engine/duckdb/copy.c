@@ -101,6 +101,20 @@ static bool stat_text(duckdb_vector columns, idx_t column, const char *key, tg_s
     return true;
 }
 
+/* The entry of a stored column in the statistics of one file; false when there is none. */
+static bool find_column(duckdb_vector stats_column, idx_t row, tg_str name, idx_t *out_column)
+{
+    tg_auto_buf tg_buf key = TG_BUF_INIT;
+    tg_duckdb_put_ident(&key, name); /* the keys are quoted identifiers */
+    return map_find(stats_column, row, tg_buf_str(&key), out_column);
+}
+
+static bool null_count(duckdb_vector columns, idx_t column, int64_t *out_nulls)
+{
+    tg_str text;
+    return stat_text(columns, column, "null_count", &text) && tg_str_to_i64(text, out_nulls);
+}
+
 /* Instants are printed with the offset "+00" whatever the session zone is. */
 static bool parse_instant(tg_str text, tg_arena *arena, int64_t *out_us)
 {
@@ -203,7 +217,7 @@ static void add_column_stats(stats_text *stats, const tg_field *field, duckdb_ve
 {
     tg_str text;
     int64_t nulls;
-    if (stat_text(columns, column, "null_count", &text) && tg_str_to_i64(text, &nulls)) {
+    if (null_count(columns, column, &nulls)) {
         put_member_name(&stats->nulls, field->name);
         tg_buf_addf(&stats->nulls, "%lld", (long long)nulls);
     }
@@ -246,14 +260,12 @@ static tg_str file_stats(const tg_duckdb_copy *copy, int64_t records, duckdb_vec
             tg_type_is_nested(field->type)) {
             continue;
         }
-        tg_auto_buf tg_buf key = TG_BUF_INIT;
-        tg_duckdb_put_ident(&key, field->name); /* the keys are quoted identifiers */
         idx_t at;
-        if (map_find(stats_column, row, tg_buf_str(&key), &at)) {
+        if (find_column(stats_column, row, field->name, &at)) {
             add_column_stats(&stats, field, columns, at, arena);
         }
     }
-    tg_buf text = TG_BUF_INIT;
+    tg_auto_buf tg_buf text = TG_BUF_INIT;
     tg_buf_addf(&text, "{\"numRecords\":%lld,\"minValues\":{", (long long)records);
     tg_buf_adds(&text, tg_buf_str(&stats.minimums));
     tg_buf_addz(&text, "},\"maxValues\":{");
@@ -264,9 +276,7 @@ static tg_str file_stats(const tg_duckdb_copy *copy, int64_t records, duckdb_vec
     tg_buf_dispose(&stats.minimums);
     tg_buf_dispose(&stats.maximums);
     tg_buf_dispose(&stats.nulls);
-    tg_str result = tg_str_copy(arena, tg_buf_str(&text));
-    tg_buf_dispose(&text);
-    return result;
+    return tg_buf_take(&text, arena);
 }
 
 /* ---- NOT NULL -------------------------------------------------------------------------------- */
@@ -296,14 +306,10 @@ static tg_code check_not_null(const tg_duckdb_copy *copy, const tg_delta_add *ad
             tg_type_is_nested(field->type)) {
             continue;
         }
-        tg_auto_buf tg_buf key = TG_BUF_INIT;
-        tg_duckdb_put_ident(&key, field->name);
         idx_t at;
-        tg_str text;
         int64_t nulls;
-        if (!map_find(stats_column, row, tg_buf_str(&key), &at) ||
-            !stat_text(map_values(stats_column), at, "null_count", &text) ||
-            !tg_str_to_i64(text, &nulls)) {
+        if (!find_column(stats_column, row, field->name, &at) ||
+            !null_count(map_values(stats_column), at, &nulls)) {
             TG_FAIL(err, TIDEGATE_ENGINE_ERROR,
                     "DuckDB did not tell how many NULLs it wrote to column %.*s",
                     TG_SARG(field->name));
