@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See lab.h. */
-#include <ftw.h>
-
 #include "unit/engine/duckdb/lab.h"
+
+static const int64_t now_us = INT64_C(1704067200000000); /* 2024-01-01 00:00:00 UTC */
 
 int lab_setup(void **state)
 {
@@ -84,8 +84,7 @@ static tg_code resolve(void *self, const tg_relation *relation, tg_arena *arena,
 static tg_code bind(lab *l, const char *sql, tg_bound_query *out, tg_error *err)
 {
     tg_resolver resolver = {.resolve = resolve, .self = l};
-    tg_bind_options options = {
-        .resolver = &resolver, .now_us = INT64_C(1704067200000000), .zone = l->zone};
+    tg_bind_options options = {.resolver = &resolver, .now_us = now_us, .zone = l->zone};
     tg_query *query;
     TG_TRY(tg_sql_parse_query(tg_str_from(sql), l->arena, &query, err));
     return tg_sql_bind_query(query, &options, l->arena, out, err);
@@ -164,7 +163,7 @@ static tg_code run_query(lab *l, const char *sql, tg_buf *out, tg_error *err)
 {
     tg_bound_query bound;
     TG_TRY(bind(l, sql, &bound, err));
-    tg_engine_context context = {.zone = l->zone, .now_us = INT64_C(1704067200000000)};
+    tg_engine_context context = {.zone = l->zone, .now_us = now_us};
     struct ArrowArrayStream stream;
     TG_TRY(l->engine->query(l->engine->self, &context, bound.rel, &stream, err));
     tg_code code = read_stream(l, &stream, out, err);
@@ -244,7 +243,7 @@ static void set_predicate(lab *l, const lab_write *write, tg_schema schema, tg_s
     tg_expr *expr;
     assert_ok(tg_sql_parse_expression(tg_str_from(write->where), l->arena, &expr, &l->error),
               &l->error);
-    tg_bind_options options = {.now_us = INT64_C(1704067200000000), .zone = l->zone};
+    tg_bind_options options = {.now_us = now_us, .zone = l->zone};
     tg_bexpr *predicate;
     bool has_time, is_deterministic;
     assert_ok(tg_sql_bind_predicate(expr, schema, NULL, 0, &options, l->arena, &predicate,
@@ -275,7 +274,7 @@ const tg_program *lab_program(lab *l, const lab_write *write)
     program->operation = TG_S("WRITE");
     program->app_id = write->app_id ? tg_str_from(write->app_id) : TG_S("");
     program->zone = l->zone;
-    program->now_us = INT64_C(1704067200000000);
+    program->now_us = now_us;
     return program;
 }
 
@@ -286,6 +285,16 @@ tg_run_result lab_run(lab *l, const lab_write *write)
                              &result, &l->error),
               &l->error);
     return result;
+}
+
+tg_code lab_run_fail(lab *l, const lab_write *write)
+{
+    tg_run_result result;
+    tg_error_clear(&l->error);
+    tg_code code = l->engine->run(l->engine->self, lab_program(l, write), write->hooks, l->arena,
+                                  &result, &l->error);
+    assert_int_not_equal(code, TG_OK);
+    return code;
 }
 
 tg_run_result lab_append(lab *l, const char *table, const char *query)
@@ -309,20 +318,17 @@ const tg_delta_snapshot *lab_snapshot(lab *l, const char *table)
     return snapshot;
 }
 
-static size_t data_files;
-
-static int count_file(const char *path, const struct stat *info, int kind, struct FTW *where)
-{
-    (void)info, (void)where;
-    tg_str name = tg_str_from(path);
-    data_files += kind == FTW_F && tg_str_ends(name, TG_S(".parquet")) &&
-                  tg_str_find(name, TG_S("_delta_log"), 0) == SIZE_MAX;
-    return 0;
-}
-
 size_t lab_files_on_disk(lab *l, const char *table)
 {
-    data_files = 0;
-    (void)nftw(tg_str_cstr(l->arena, lab_path(l, table)), count_file, 8, FTW_PHYS);
+    tg_str *paths;
+    size_t count, data_files = 0;
+    tg_str pattern = tg_path_join(l->arena, lab_path(l, table), TG_S("**"));
+    assert_ok(
+        tg_fs_glob(tg_fs_local(), pattern, TG_GLOB_PLAIN, l->arena, &paths, &count, &l->error),
+        &l->error);
+    for (size_t i = 0; i < count; i++) {
+        data_files += tg_str_ends(paths[i], TG_S(".parquet")) &&
+                      tg_str_find(paths[i], TG_S("_delta_log"), 0) == SIZE_MAX;
+    }
     return data_files;
 }

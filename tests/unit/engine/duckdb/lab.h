@@ -52,6 +52,8 @@ typedef struct lab_write {
 const tg_program *lab_program(lab *l, const lab_write *write);
 /* Runs it; the write must succeed. */
 tg_run_result lab_run(lab *l, const lab_write *write);
+/* As lab_run, for a write that fails: the error stays in l->error. */
+tg_code lab_run_fail(lab *l, const lab_write *write);
 /* Shorthands. */
 tg_run_result lab_append(lab *l, const char *table, const char *query);
 tg_run_result lab_replace(lab *l, const char *table, const char *where, const char *query);

@@ -46,6 +46,16 @@ static tg_duckdb_added copy_ok(fixture *f, const tg_duckdb_copy *copy)
     return added;
 }
 
+/* The table's folder is there and empty. */
+static void assert_no_files(fixture *f)
+{
+    tg_fs_entry *entries;
+    size_t count;
+    assert_ok(tg_fs_list(tg_fs_local(), f->path, false, f->arena, &entries, &count, &f->error),
+              &f->error);
+    assert_int_equal(count, 0);
+}
+
 /* All rows of a query as text: columns by '|', rows by ';'. */
 static tg_str rows_of(fixture *f, tg_str sql)
 {
@@ -168,11 +178,7 @@ static void no_rows_no_file(void **state)
                            .schema = {fields, 1},
                            .sql = TG_S("SELECT 1::INTEGER AS a WHERE false")};
     assert_int_equal(copy_ok(f, &copy).count, 0);
-    tg_fs_entry *entries;
-    size_t count;
-    assert_ok(tg_fs_list(tg_fs_local(), f->path, false, f->arena, &entries, &count, &f->error),
-              &f->error);
-    assert_int_equal(count, 0);
+    assert_no_files(f);
 }
 
 static void failure_leaves_nothing(void **state)
@@ -190,11 +196,7 @@ static void failure_leaves_nothing(void **state)
                      TG_EXECUTION);
     assert_error_class(&f->error, "DIVIDE_BY_ZERO");
     assert_int_equal(added.count, 0);
-    tg_fs_entry *entries;
-    size_t count;
-    assert_ok(tg_fs_list(tg_fs_local(), f->path, false, f->arena, &entries, &count, &f->error),
-              &f->error);
-    assert_int_equal(count, 0);
+    assert_no_files(f);
 }
 
 static void not_null(void **state)

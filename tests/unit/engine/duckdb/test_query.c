@@ -17,14 +17,20 @@ static void set_options(lab *l, const tg_property *options, size_t count)
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
+static struct ArrowArrayStream open_stream(lab *l, const char *sql)
+{
+    tg_engine_context context = {.zone = l->zone};
+    struct ArrowArrayStream stream;
+    assert_ok(l->engine->query(l->engine->self, &context, lab_bind(l, sql).rel, &stream, &l->error),
+              &l->error);
+    return stream;
+}
+
 static void names_may_repeat(void **state)
 {
     lab *l = *state;
-    tg_bound_query bound = lab_bind(l, "SELECT 1 AS a, 'x' AS a, CAST(2 AS BIGINT) AS `b c`");
-    tg_engine_context context = {.zone = l->zone};
-    struct ArrowArrayStream stream;
-    assert_ok(l->engine->query(l->engine->self, &context, bound.rel, &stream, &l->error),
-              &l->error);
+    struct ArrowArrayStream stream =
+        open_stream(l, "SELECT 1 AS a, 'x' AS a, CAST(2 AS BIGINT) AS `b c`");
     struct ArrowSchema schema;
     assert_int_equal(stream.get_schema(&stream, &schema), 0);
     assert_int_equal(schema.n_children, 3);
@@ -67,12 +73,8 @@ static void types_come_out(void **state)
         {"map('a', 1)", "+m"},
     };
     for (size_t i = 0; i < TG_COUNT(cases); i++) {
-        tg_bound_query bound =
-            lab_bind(l, tg_arena_printf(l->arena, "SELECT %s AS x", cases[i].sql));
-        tg_engine_context context = {.zone = l->zone};
-        struct ArrowArrayStream stream;
-        assert_ok(l->engine->query(l->engine->self, &context, bound.rel, &stream, &l->error),
-                  &l->error);
+        struct ArrowArrayStream stream =
+            open_stream(l, tg_arena_printf(l->arena, "SELECT %s AS x", cases[i].sql));
         struct ArrowSchema schema;
         assert_int_equal(stream.get_schema(&stream, &schema), 0);
         assert_string_equal(schema.children[0]->format, cases[i].format);
@@ -85,12 +87,7 @@ static void types_come_out(void **state)
 static void streams_overlap(void **state)
 {
     lab *l = *state;
-    tg_engine_context context = {.zone = l->zone};
-    struct ArrowArrayStream stream;
-    assert_ok(l->engine->query(l->engine->self, &context,
-                               lab_bind(l, "SELECT id FROM json.`ids-100000`").rel, &stream,
-                               &l->error),
-              &l->error);
+    struct ArrowArrayStream stream = open_stream(l, "SELECT id FROM json.`ids-100000`");
     int64_t rows = 0;
     for (int i = 0;; i++) {
         struct ArrowArray array;

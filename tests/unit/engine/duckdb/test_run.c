@@ -216,11 +216,8 @@ static void not_null_is_kept(void **state)
     static const char *const bad[] = {"SELECT CAST(NULL AS INT) AS a, named_struct('x', 1) AS s",
                                       "SELECT 1 AS a, NULL AS s"};
     for (size_t i = 0; i < TG_COUNT(bad); i++) {
-        tg_run_result result;
-        const tg_program *program =
-            lab_program(l, &(lab_write){.table = "t", .query = bad[i], .is_append = true});
         assert_int_equal(
-            l->engine->run(l->engine->self, program, NULL, l->arena, &result, &l->error),
+            lab_run_fail(l, &(lab_write){.table = "t", .query = bad[i], .is_append = true}),
             TG_EXECUTION);
         assert_error_class(&l->error, "DELTA_NOT_NULL_CONSTRAINT_VIOLATED");
     }
@@ -248,11 +245,8 @@ static void not_null_inside(void **state)
         "SELECT NULL AS a, NULL AS m",
     };
     for (size_t i = 0; i < TG_COUNT(bad); i++) {
-        tg_run_result result;
-        const tg_program *program =
-            lab_program(l, &(lab_write){.table = "t", .query = bad[i], .is_append = true});
         assert_int_equal(
-            l->engine->run(l->engine->self, program, NULL, l->arena, &result, &l->error),
+            lab_run_fail(l, &(lab_write){.table = "t", .query = bad[i], .is_append = true}),
             TG_EXECUTION);
         assert_error_class(&l->error, "DELTA_NOT_NULL_CONSTRAINT_VIOLATED");
     }
@@ -268,13 +262,10 @@ static void failure_changes_nothing(void **state)
 {
     lab *l = *state;
     make_week(l, true);
-    const tg_program *program =
-        lab_program(l, &(lab_write){.table = "t",
-                                    .where = "d <= DATE'2024-01-03'",
-                                    .query = "SELECT d, CAST(v DIV (v - 15) AS INT) AS v FROM t"});
-    tg_run_result result;
-    assert_int_equal(l->engine->run(l->engine->self, program, NULL, l->arena, &result, &l->error),
-                     TG_EXECUTION);
+    lab_write write = {.table = "t",
+                       .where = "d <= DATE'2024-01-03'",
+                       .query = "SELECT d, CAST(v DIV (v - 15) AS INT) AS v FROM t"};
+    assert_int_equal(lab_run_fail(l, &write), TG_EXECUTION);
     assert_error_class(&l->error, "DIVIDE_BY_ZERO");
     assert_int_equal(lab_snapshot(l, "t")->version, 0);
     assert_int_equal(lab_files_on_disk(l, "t"), 7);
@@ -283,12 +274,9 @@ static void failure_changes_nothing(void **state)
 static void failed_create_leaves_no_folder(void **state)
 {
     lab *l = *state;
-    const tg_program *program = lab_program(
-        l, &(lab_write){
-               .table = "n", .query = "SELECT 1 DIV id AS v FROM json.`ids-3`", .is_append = true});
-    tg_run_result result;
-    assert_int_equal(l->engine->run(l->engine->self, program, NULL, l->arena, &result, &l->error),
-                     TG_EXECUTION);
+    lab_write write = {
+        .table = "n", .query = "SELECT 1 DIV id AS v FROM json.`ids-3`", .is_append = true};
+    assert_int_equal(lab_run_fail(l, &write), TG_EXECUTION);
     assert_int_not_equal(access(tg_str_cstr(l->arena, lab_path(l, "n")), F_OK), 0);
 }
 
@@ -358,14 +346,12 @@ static void same_file_is_conflict(void **state)
                .program =
                    lab_program(l, &(lab_write){.table = "t", .where = "d = DATE'2024-01-01'"})};
     tg_commit_hooks hooks = {.before_attempt = run_rival, .self = &r};
-    const tg_program *program =
-        lab_program(l, &(lab_write){.table = "t",
-                                    .where = "d = DATE'2024-01-02'",
-                                    .query = "SELECT DATE'2024-01-02' AS d, 1 AS v",
-                                    .app_id = "flow"});
-    tg_run_result result;
-    assert_int_equal(l->engine->run(l->engine->self, program, &hooks, l->arena, &result, &l->error),
-                     TG_CONFLICT);
+    lab_write write = {.table = "t",
+                       .where = "d = DATE'2024-01-02'",
+                       .query = "SELECT DATE'2024-01-02' AS d, 1 AS v",
+                       .hooks = &hooks,
+                       .app_id = "flow"};
+    assert_int_equal(lab_run_fail(l, &write), TG_CONFLICT);
     assert_int_equal(r.calls, 1);
     assert_str(lab_rows(l, "SELECT count(*) FROM t"), "60");
     assert_int_equal(lab_files_on_disk(l, "t"), 2); /* the old one and the rival's */
