@@ -70,13 +70,27 @@ static tg_program *create_program(conformance *c)
     return program;
 }
 
-static void create_table(conformance *c)
+/* Without hooks; must succeed. */
+static tg_run_result run_ok(conformance *c, const tg_program *program)
 {
     tg_run_result result;
-    assert_ok(
-        c->engine->run(c->engine->self, create_program(c), NULL, c->arena, &result, &c->error),
-        &c->error);
-    assert_int_equal(result.committed_version, 0);
+    assert_ok(c->engine->run(c->engine->self, program, NULL, c->arena, &result, &c->error),
+              &c->error);
+    return result;
+}
+
+static void create_table(conformance *c)
+{
+    assert_int_equal(run_ok(c, create_program(c)).committed_version, 0);
+}
+
+static tg_pin identity_at(conformance *c, int64_t version)
+{
+    tg_pin pin;
+    assert_ok(c->engine->identity(c->engine->self, TG_FORMAT_DELTA, c->path, version, c->arena,
+                                  &pin, &c->error),
+              &c->error);
+    return pin;
 }
 
 static tg_table_facts facts_now(conformance *c)
@@ -219,13 +233,7 @@ static void describe_and_identity_agree(void **state)
     assert_int_equal(table->schema.count, 2);
     assert_int_equal(table->partition_count, 1);
     assert_str(table->name, "main.default.t");
-    tg_pin newest, first;
-    assert_ok(c->engine->identity(c->engine->self, TG_FORMAT_DELTA, c->path, -1, c->arena, &newest,
-                                  &c->error),
-              &c->error);
-    assert_ok(c->engine->identity(c->engine->self, TG_FORMAT_DELTA, c->path, 0, c->arena, &first,
-                                  &c->error),
-              &c->error);
+    tg_pin newest = identity_at(c, -1), first = identity_at(c, 0);
     assert_int_equal(newest.version, 0);
     assert_memory_equal(&newest.digest, &first.digest, sizeof newest.digest);
     tg_table_facts facts = facts_now(c);
@@ -236,17 +244,8 @@ static void digests_differ_by_version(void **state)
 {
     conformance *c = *state;
     create_table(c);
-    tg_run_result result;
-    assert_ok(c->engine->run(c->engine->self, alter_program(c, false), NULL, c->arena, &result,
-                             &c->error),
-              &c->error);
-    tg_pin a, b;
-    assert_ok(
-        c->engine->identity(c->engine->self, TG_FORMAT_DELTA, c->path, 0, c->arena, &a, &c->error),
-        &c->error);
-    assert_ok(
-        c->engine->identity(c->engine->self, TG_FORMAT_DELTA, c->path, 1, c->arena, &b, &c->error),
-        &c->error);
+    (void)run_ok(c, alter_program(c, false));
+    tg_pin a = identity_at(c, 0), b = identity_at(c, 1);
     assert_memory_not_equal(&a.digest, &b.digest, sizeof a.digest);
 }
 
@@ -298,11 +297,7 @@ static void property_is_no_schema_change(void **state)
 {
     conformance *c = *state;
     create_table(c);
-    tg_run_result result;
-    assert_ok(c->engine->run(c->engine->self, alter_program(c, false), NULL, c->arena, &result,
-                             &c->error),
-              &c->error);
-    assert_int_equal(result.committed_version, 1);
+    assert_int_equal(run_ok(c, alter_program(c, false)).committed_version, 1);
     assert_int_equal(facts_now(c).property_count, 2);
     tg_commit_fact fact = only_commit(c, 0, 1, app);
     assert_false(fact.changes_schema);
@@ -314,10 +309,7 @@ static void new_column_is_schema_change(void **state)
 {
     conformance *c = *state;
     create_table(c);
-    tg_run_result result;
-    assert_ok(
-        c->engine->run(c->engine->self, alter_program(c, true), NULL, c->arena, &result, &c->error),
-        &c->error);
+    (void)run_ok(c, alter_program(c, true));
     assert_int_equal(facts_now(c).schema.count, 3);
     tg_commit_fact fact = only_commit(c, 0, 1, app);
     assert_true(fact.changes_schema);
