@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DuckDB's errors as ours. Three kinds of message come here: - our own text, raised by printed
- * queries and registered functions: "Invalid Input Error: [TG:DIVIDE_BY_ZERO] division by zero"; -
- * failures on data that Spark has a condition for ("Conversion Error: Could not convert string 'x'
- * to INT32"); - the rest: TIDEGATE_ENGINE_ERROR, with DuckDB's words in the detail, so that nobody
- * takes them for ours. The message is all there is to go by: pending queries and prepared
- * statements give no error type.
+ * DuckDB's errors as ours. Three kinds of message come here:
+ * - our own text, raised by printed queries and registered functions:
+ *   "Invalid Input Error: [TG:DIVIDE_BY_ZERO] division by zero";
+ * - failures on data that Spark has a condition for ("Conversion Error: Could not convert string 'x'
+ *   to INT32");
+ * - the rest: TIDEGATE_ENGINE_ERROR, with DuckDB's words in the detail, so that nobody takes them
+ *   for ours.
+ * The message is all there is to go by: pending queries and prepared statements give no error type.
  */
 #include "engine/duckdb/duckdb_int.h"
 
