@@ -252,7 +252,7 @@ static void make_local(tg_udf_call *call)
         return;
     }
     tg_udf_return_long(call, tg_days_from_civil(year, month, day) * TG_US_PER_DAY +
-                                 (hour * 60 + minute) * 60 * TG_US_PER_SECOND + micros);
+                                 (int64_t)(hour * 60 + minute) * 60 * TG_US_PER_SECOND + micros);
 }
 
 static void interval_too_large(tg_udf_call *call)
