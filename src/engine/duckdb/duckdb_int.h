@@ -195,13 +195,15 @@ void tg_duckdb_commit_fact(const tg_delta_commit *commit, const tg_delta_metadat
                            const tg_delta_snapshot *table, tg_str app_id, const tg_zone *zone,
                            tg_arena *arena, tg_commit_fact *out_fact);
 
-/* ---- copy.c: rows into Parquet files --------------------------------------------------------- */
+/* ---- not_null.c ------------------------------------------------------------------------------ */
 
 /*
  * Appends value (an expression), guarded when the field is nested and says NOT NULL somewhere. NOT
  * NULL of other columns is checked by tg_duckdb_copy_rows with the statistics that it gets anyway.
  */
 void tg_duckdb_put_checked(tg_buf *out, tg_str value, const tg_field *field);
+
+/* ---- copy.c: rows into Parquet files --------------------------------------------------------- */
 
 typedef struct tg_duckdb_copy {
     tg_str table_path;
