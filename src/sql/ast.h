@@ -7,8 +7,8 @@
  * outlives its source. Left-deep chains (a AND b AND c .., a UNION b UNION .., a JOIN b JOIN ..)
  * may be as long as the text allows: walk down args[0], left in a loop. All other nesting is
  * bounded by TG_LIMIT_EXPRESSION_DEPTH. Every node begins with a span into the source text.
- * Optional pointers are NULL when absent; lists are array + count. Grammar: docs/grammar.ebnf;
- * forms of pipeline statements: reference/databricks-semantics.md 1 and reference/anchors.md 3.4.
+ * Optional pointers are NULL when absent; lists are array + count. Forms of pipeline statements:
+ * reference/databricks-semantics.md 1 and reference/anchors.md 3.4.
  */
 #ifndef TG_SQL_AST_H
 #define TG_SQL_AST_H

@@ -47,16 +47,11 @@ TG_CHECKED tg_code tg_sql_parse_columns(tg_str text, tg_arena *arena, tg_schema 
 
 /* ---- printing the syntax tree ---------------------------------------------------------------- */
 
-/* Databricks SQL in a normal form; parse(print(t)) equals t but for spans. pretty: line breaks and
- * indentation. */
-void tg_sql_print_statement(const tg_stmt *stmt, bool pretty, tg_buf *out);
+/* Databricks SQL in a normal form; parse(print(t)) gives t again but for spans. pretty: line breaks
+ * and indentation. */
 void tg_sql_print_query(const tg_query *query, bool pretty, tg_buf *out);
 void tg_sql_print_expr(const tg_expr *expr, tg_buf *out);
 void tg_sql_print_ident(tg_str name, tg_buf *out); /* with backticks when needed */
-/* Structural equality without spans. */
-bool tg_sql_expr_equal(const tg_expr *a, const tg_expr *b);
-bool tg_sql_query_equal(const tg_query *a, const tg_query *b);
-bool tg_sql_stmt_equal(const tg_stmt *a, const tg_stmt *b);
 
 /* ---- names in a tree ------------------------------------------------------------------------- */
 

@@ -69,7 +69,7 @@ typedef enum tg_token_kind {
     TG_TOK_CONCAT,     /* || */
     TG_TOK_PIPE_ARROW, /* |> */
     TG_TOK_HAT,
-    TG_TOK_ERROR /* not a token; why: lexer_error of the list */
+    TG_TOK_ERROR /* not a token; why: its problem */
 } tg_token_kind;
 
 typedef struct tg_token {
