@@ -258,11 +258,9 @@ void tg_sql_scan_regions(const tg_rel *rel, const tg_zone *zone, tg_arena *arena
                          tg_region **out_regions, size_t *out_count);
 void tg_sql_scans(const tg_rel *rel, tg_arena *arena, const tg_rel ***out_scans, size_t *out_count);
 /*
- * Canonical texts, the base of fingerprints: equal for trees of equal meaning as far as formatting,
- * aliases and the order of commutative operands go. A relation's columns are renumbered in order of
- * first appearance; a lone expression keeps its ids.
+ * Canonical texts, the base of fingerprints: equal for trees of equal meaning as far as formatting
+ * and aliases go. Columns are renumbered in order of first appearance.
  */
-void tg_sql_canonical_expr(const tg_bexpr *expr, tg_buf *out);
 void tg_sql_canonical_rel(const tg_rel *rel, tg_buf *out);
 
 /* ---- printing bound trees -------------------------------------------------------------------- */

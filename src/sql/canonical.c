@@ -213,13 +213,6 @@ static void put_rel(canonical *c, const tg_rel *rel)
     put_columns(c, rel->columns, rel->column_count);
 }
 
-void tg_sql_canonical_expr(const tg_bexpr *expr, tg_buf *out)
-{
-    tg_auto_arena tg_arena *arena = tg_arena_new();
-    canonical c = {.out = out, .arena = arena};
-    put_expr(&c, expr);
-}
-
 void tg_sql_canonical_rel(const tg_rel *rel, tg_buf *out)
 {
     tg_auto_arena tg_arena *arena = tg_arena_new();

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The keyword table: binary search over keywords.def, which is sorted (a test checks that). */
-#include "sql/sql.h"
 #include "sql/token.h"
 
 typedef struct keyword_entry {
@@ -49,11 +48,6 @@ const char *tg_keyword_text(tg_keyword keyword)
     return keywords[keyword].word.ptr;
 }
 
-bool tg_keyword_is_reserved(tg_keyword keyword)
-{
-    return keywords[keyword].reserved;
-}
-
 bool tg_keyword_is_strict(tg_keyword keyword)
 {
     return keywords[keyword].strict;
@@ -62,9 +56,4 @@ bool tg_keyword_is_strict(tg_keyword keyword)
 bool tg_keyword_needs_quotes(tg_keyword keyword)
 {
     return keywords[keyword].reserved || keywords[keyword].strict || keywords[keyword].quote;
-}
-
-bool tg_sql_is_reserved(tg_str word)
-{
-    return tg_keyword_is_reserved(tg_keyword_find(word));
 }

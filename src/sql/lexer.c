@@ -390,11 +390,6 @@ tg_code tg_lexer_run(tg_str text, tg_arena *arena, tg_tokens *out_tokens, tg_err
     return TG_OK;
 }
 
-bool tg_lexer_problem_eats_rest(tg_lexer_problem problem)
-{
-    return problem == TG_LEX_STRING || problem == TG_LEX_IDENTIFIER || problem == TG_LEX_COMMENT;
-}
-
 tg_code tg_lexer_fail(tg_str text, tg_token token, tg_error *err)
 {
     tg_str shown = tg_str_sub(text, token.offset, token.offset + token.len);

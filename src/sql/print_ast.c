@@ -44,10 +44,7 @@ void tg_sql_print_ident(tg_str name, tg_buf *out)
         bare =
             (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     }
-    tg_keyword keyword = bare ? tg_keyword_find(name) : TG_KW_NONE;
-    if (bare && (keyword == TG_KW_NONE ||
-                 (!tg_keyword_is_reserved(keyword) && !tg_keyword_is_strict(keyword) &&
-                  !tg_keyword_needs_quotes(keyword)))) {
+    if (bare && !tg_keyword_needs_quotes(tg_keyword_find(name))) {
         tg_buf_adds(out, name);
         return;
     }

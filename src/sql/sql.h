@@ -36,8 +36,6 @@ TG_CHECKED tg_code tg_sql_parse_query(tg_str text, tg_arena *arena, tg_query **o
 /* A whole text that is one expression: predicates of overrides, states, options. */
 TG_CHECKED tg_code tg_sql_parse_expression(tg_str text, tg_arena *arena, tg_expr **out_expr,
                                            tg_error *err);
-TG_CHECKED tg_code tg_sql_parse_type(tg_str text, tg_arena *arena, const tg_type **out_type,
-                                     tg_error *err);
 /* "a.b.`c d`" */
 TG_CHECKED tg_code tg_sql_parse_name(tg_str text, tg_arena *arena, tg_name *out_name,
                                      tg_error *err);
@@ -63,9 +61,5 @@ void tg_sql_visit_tables(const tg_query *query, void (*fn)(void *ctx, const tg_r
 /* The query that a CREATE VIEW stands for: its query, with the view's column names when it lists
  * some. */
 tg_query *tg_sql_view_query(const tg_stmt *stmt, tg_arena *arena);
-
-/* ---- keywords and functions ------------------------------------------------------------------ */
-
-bool tg_sql_is_reserved(tg_str word);
 
 #endif

@@ -100,14 +100,10 @@ typedef struct tg_tokens {
 TG_CHECKED tg_code tg_lexer_run(tg_str text, tg_arena *arena, tg_tokens *out_tokens, tg_error *err);
 /* Sets err for an ERROR token; for the parser when it meets one. */
 tg_code tg_lexer_fail(tg_str text, tg_token token, tg_error *err);
-/* Does the token begin and end inside the text, or run to its end because something is not closed?
- */
-bool tg_lexer_problem_eats_rest(tg_lexer_problem problem);
 
 /* TG_KW_NONE when the word is no keyword. */
 tg_keyword tg_keyword_find(tg_str word);
 const char *tg_keyword_text(tg_keyword keyword);
-bool tg_keyword_is_reserved(tg_keyword keyword);
 bool tg_keyword_is_strict(tg_keyword keyword);
 bool tg_keyword_needs_quotes(tg_keyword keyword);
 

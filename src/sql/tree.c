@@ -7,8 +7,6 @@
  */
 #include "sql/tree.h"
 
-#include <limits.h>
-
 /* ---- making ---------------------------------------------------------------------------------- */
 
 tg_rel *tg_sql_rel_filter(tg_arena *arena, tg_rel *input, tg_bexpr *condition)
@@ -46,20 +44,20 @@ tg_rel *tg_sql_rel_select(tg_arena *arena, tg_rel *input, const tg_column *colum
     return tg_sql_rel_project(arena, input, exprs, columns, count);
 }
 
-static tg_bexpr *junction(tg_arena *arena, const tg_function *function, tg_bexpr **terms,
-                          size_t count)
+static tg_bexpr *conjunction(tg_arena *arena, const tg_function *and_function, tg_bexpr **terms,
+                             size_t count)
 {
-    if (count <= 1) {
-        return count == 0 ? NULL : terms[0];
+    if (count == 1) {
+        return terms[0];
     }
     size_t half = (count + 1) / 2;
     tg_bexpr *call = TG_NEW(arena, tg_bexpr);
     call->kind = TG_B_CALL;
     call->type = tg_type_of(TG_TYPE_BOOLEAN);
-    call->function = function;
+    call->function = and_function;
     call->args = TG_NEW_ARRAY(arena, tg_bexpr *, 2);
-    call->args[0] = junction(arena, function, terms, half);
-    call->args[1] = junction(arena, function, terms + half, count - half);
+    call->args[0] = conjunction(arena, and_function, terms, half);
+    call->args[1] = conjunction(arena, and_function, terms + half, count - half);
     call->arg_count = 2;
     call->nullable = call->args[0]->nullable || call->args[1]->nullable;
     call->span = call->args[0]->span;
@@ -68,12 +66,7 @@ static tg_bexpr *junction(tg_arena *arena, const tg_function *function, tg_bexpr
 
 tg_bexpr *tg_sql_conjunction(tg_arena *arena, tg_bexpr **terms, size_t count)
 {
-    return junction(arena, tg_function_find(TG_S("and")), terms, count);
-}
-
-tg_bexpr *tg_sql_disjunction(tg_arena *arena, tg_bexpr **terms, size_t count)
-{
-    return junction(arena, tg_function_find(TG_S("or")), terms, count);
+    return count == 0 ? NULL : conjunction(arena, tg_function_find(TG_S("and")), terms, count);
 }
 
 void tg_sql_conjuncts(tg_arena *arena, const tg_bexpr *expr, tg_bexpr_vec *out_terms)
@@ -173,20 +166,6 @@ bool tg_sql_bexpr_equal(const tg_bexpr *a, const tg_bexpr *b)
            lists_equal(a->args, a->arg_count, b->args, b->arg_count);
 }
 
-static void add_size(void *self, const tg_bexpr *child)
-{
-    size_t *size = self;
-    size_t more = tg_sql_bexpr_size(child);
-    *size = *size > SIZE_MAX / 2 - more ? SIZE_MAX / 2 : *size + more;
-}
-
-size_t tg_sql_bexpr_size(const tg_bexpr *expr)
-{
-    size_t size = 1;
-    tg_sql_bexpr_children(expr, add_size, &size);
-    return size;
-}
-
 static void find_random(void *self, const tg_bexpr *expr)
 {
     if (expr->function && expr->function->volatility == TG_VOL_RANDOM) {
@@ -227,8 +206,10 @@ const tg_column *tg_sql_rel_column(const tg_rel *rel, uint32_t id)
 
 /* ---- walking --------------------------------------------------------------------------------- */
 
-void tg_sql_bexpr_children(const tg_bexpr *expr, void (*fn)(void *self, const tg_bexpr *child),
-                           void *self)
+/* Calls fn for every expression directly held by expr (arguments, filter, orders, window parts);
+ * not for subqueries. */
+static void for_children(const tg_bexpr *expr, void (*fn)(void *self, const tg_bexpr *child),
+                         void *self)
 {
     for (size_t i = 0; i < expr->arg_count; i++) {
         fn(self, expr->args[i]);
@@ -257,7 +238,9 @@ void tg_sql_bexpr_children(const tg_bexpr *expr, void (*fn)(void *self, const tg
     }
 }
 
-void tg_sql_rel_exprs(const tg_rel *rel, void (*fn)(void *self, const tg_bexpr *expr), void *self)
+/* Calls fn for every expression directly held by rel. */
+static void for_rel_exprs(const tg_rel *rel, void (*fn)(void *self, const tg_bexpr *expr),
+                          void *self)
 {
     for (size_t i = 0; i < rel->row_count; i++) {
         for (size_t j = 0; j < rel->column_count; j++) {
@@ -295,7 +278,7 @@ static void visit_expr(void *self, const tg_bexpr *expr)
     if (v->on_expr) {
         v->on_expr(v->self, expr);
     }
-    tg_sql_bexpr_children(expr, visit_expr, self);
+    for_children(expr, visit_expr, self);
     if (expr->rel) {
         visit_rel(self, expr->rel);
     }
@@ -314,7 +297,7 @@ static void visit_rel(void *self, const tg_rel *rel)
     if (rel->right) {
         visit_rel(self, rel->right);
     }
-    tg_sql_rel_exprs(rel, visit_expr, self);
+    for_rel_exprs(rel, visit_expr, self);
 }
 
 void tg_sql_bexpr_visit(const tg_bexpr *expr, void (*fn)(void *self, const tg_bexpr *expr),
@@ -460,31 +443,6 @@ tg_bexpr *tg_sql_bexpr_map(tg_arena *arena, tg_bexpr *expr, tg_bexpr_mapper fn, 
     return map_expr(&m, expr);
 }
 
-tg_rel *tg_sql_rel_map(tg_arena *arena, tg_rel *rel, tg_bexpr_mapper fn, void *self)
-{
-    mapper m = {.arena = arena, .fn = fn, .self = self};
-    return map_rel(&m, rel);
-}
-
-static tg_bexpr *substitute_column(void *self, tg_bexpr *expr)
-{
-    const tg_substitution *substitution = self;
-    if (expr->kind != TG_B_COLUMN) {
-        return NULL;
-    }
-    for (size_t i = 0; i < substitution->count; i++) {
-        if (substitution->columns[i].id == expr->column_id) {
-            return substitution->exprs[i];
-        }
-    }
-    return expr;
-}
-
-tg_bexpr *tg_sql_substitute(tg_arena *arena, tg_bexpr *expr, const tg_substitution *substitution)
-{
-    return tg_sql_bexpr_map(arena, expr, substitute_column, (void *)(uintptr_t)substitution);
-}
-
 /* ---- sets of column ids ---------------------------------------------------------------------- */
 
 void tg_idset_add(tg_idset *set, uint32_t id)
@@ -503,16 +461,4 @@ bool tg_idset_has(const tg_idset *set, uint32_t id)
 {
     size_t word = id / 64;
     return word < set->word_count && (set->words[word] >> (id % 64) & 1) != 0;
-}
-
-static void add_column(void *self, const tg_bexpr *expr)
-{
-    if (expr->kind == TG_B_COLUMN) {
-        tg_idset_add(self, expr->column_id);
-    }
-}
-
-void tg_idset_add_expr(tg_idset *set, const tg_bexpr *expr)
-{
-    tg_sql_bexpr_visit(expr, add_column, set);
 }

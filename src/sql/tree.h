@@ -21,7 +21,6 @@ tg_rel *tg_sql_rel_select(tg_arena *arena, tg_rel *input, const tg_column *colum
 /* a AND b ...: a balanced tree, so that ten thousand terms are not ten thousand levels. NULL for no
  * terms. */
 tg_bexpr *tg_sql_conjunction(tg_arena *arena, tg_bexpr **terms, size_t count);
-tg_bexpr *tg_sql_disjunction(tg_arena *arena, tg_bexpr **terms, size_t count);
 
 typedef TG_VEC(tg_bexpr *) tg_bexpr_vec;
 /* Splits a AND b AND c into its terms. */
@@ -32,9 +31,6 @@ void tg_sql_conjuncts(tg_arena *arena, const tg_bexpr *expr, tg_bexpr_vec *out_t
 bool tg_sql_is_call(const tg_bexpr *expr, const char *function_name);
 /* Structural equality; spans do not count. Random functions are equal only to themselves. */
 bool tg_sql_bexpr_equal(const tg_bexpr *a, const tg_bexpr *b);
-/* Nodes of the tree when written out (shared subtrees count each time), saturating. Subqueries
- * count as one. */
-size_t tg_sql_bexpr_size(const tg_bexpr *expr);
 bool tg_sql_bexpr_is_random(const tg_bexpr *expr);
 bool tg_sql_bexpr_has_subquery(const tg_bexpr *expr);
 /* The column of rel with this id, or NULL. */
@@ -42,12 +38,6 @@ const tg_column *tg_sql_rel_column(const tg_rel *rel, uint32_t id);
 
 /* ---- walking --------------------------------------------------------------------------------- */
 
-/* Calls fn for every expression directly held by expr (arguments, filter, orders, window parts);
- * not for subqueries. */
-void tg_sql_bexpr_children(const tg_bexpr *expr, void (*fn)(void *self, const tg_bexpr *child),
-                           void *self);
-/* Calls fn for every expression directly held by rel. */
-void tg_sql_rel_exprs(const tg_rel *rel, void (*fn)(void *self, const tg_bexpr *expr), void *self);
 /* Calls fn for every node of the tree, parents first, also for those inside subqueries. */
 void tg_sql_bexpr_visit(const tg_bexpr *expr, void (*fn)(void *self, const tg_bexpr *expr),
                         void *self);
@@ -60,15 +50,6 @@ void tg_sql_rel_visit(const tg_rel *rel, void (*on_rel)(void *self, const tg_rel
  */
 typedef tg_bexpr *(*tg_bexpr_mapper)(void *self, tg_bexpr *expr);
 tg_bexpr *tg_sql_bexpr_map(tg_arena *arena, tg_bexpr *expr, tg_bexpr_mapper fn, void *self);
-tg_rel *tg_sql_rel_map(tg_arena *arena, tg_rel *rel, tg_bexpr_mapper fn, void *self);
-
-/* Column id -> expression, for substitution. */
-typedef struct tg_substitution {
-    const tg_column *columns;
-    tg_bexpr *const *exprs;
-    size_t count;
-} tg_substitution;
-tg_bexpr *tg_sql_substitute(tg_arena *arena, tg_bexpr *expr, const tg_substitution *substitution);
 
 /* ---- sets of column ids ---------------------------------------------------------------------- */
 
@@ -79,7 +60,5 @@ typedef struct tg_idset {
 } tg_idset;
 void tg_idset_add(tg_idset *set, uint32_t id);
 bool tg_idset_has(const tg_idset *set, uint32_t id);
-/* All columns that occur in expr, also inside its subqueries. */
-void tg_idset_add_expr(tg_idset *set, const tg_bexpr *expr);
 
 #endif
