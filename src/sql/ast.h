@@ -94,8 +94,7 @@ typedef enum tg_op {
     TG_OP_GE,
     TG_OP_EQ_NULL_SAFE, /* <=> */
     TG_OP_AND,
-    TG_OP_OR,
-    TG_OP_COUNT_
+    TG_OP_OR
 } tg_op;
 
 typedef enum tg_is_kind {
@@ -157,7 +156,6 @@ typedef struct tg_call {
     tg_expr *filter; /* FILTER (WHERE ..) */
     tg_sort_item *within_group;
     size_t within_group_count;
-    tg_nulls_order nulls; /* IGNORE NULLS = FIRST?  see has_ignore_nulls */
     bool ignore_nulls, respect_nulls;
     tg_window_spec *over;        /* NULL: not a window call */
     const tg_ident *arg_names;   /* per argument the name of `name => value`, empty text when
@@ -308,7 +306,7 @@ struct tg_query_body {
     size_t row_count;
     size_t *row_lens;
     tg_set_op op;
-    bool all, by_name;
+    bool all;
     tg_query_body *left, *right;
     tg_query *query;
     tg_name table;
@@ -468,8 +466,6 @@ typedef struct tg_stmt {
     tg_span span; /* without the semicolon */
     tg_str text;  /* source text of the statement */
     bool or_refresh, or_replace, if_not_exists, is_private, is_temporary, if_exists;
-    bool is_legacy; /* an older spelling: APPLY CHANGES INTO, CREATE LIVE TABLE, LIVE VIEW; does not
-                       count for equality */
     bool cascade;   /* DROP SCHEMA .. CASCADE */
     tg_name name;   /* the object: dataset, table, view, schema, flow's name for CREATE FLOW */
     tg_name target; /* CREATE FLOW: target dataset */
@@ -483,7 +479,7 @@ typedef struct tg_stmt {
     tg_query *query;    /* QUERY, CREATE VIEW / TABLE AS, INSERT source, DESCRIBE QUERY */
     tg_str query_text;  /* as written */
     tg_insert_mode insert_mode;
-    bool by_name, schema_evolution, overwrite;
+    bool by_name, schema_evolution;
     const tg_ident *insert_columns;
     size_t insert_column_count;
     tg_expr *where; /* DELETE, UPDATE, REPLACE WHERE, REFRESH ... WHERE */

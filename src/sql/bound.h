@@ -122,14 +122,13 @@ typedef enum tg_generator {
     TG_GEN_RANGE       /* exprs: start, end, step, all BIGINT -> id */
 } tg_generator;
 
-/* A table as the catalog knows it. The binder sees the schema only; handle is for the catalog and
- * engines. */
 typedef enum tg_table_format {
     TG_FORMAT_DELTA,
     TG_FORMAT_PARQUET,
     TG_FORMAT_CSV,
     TG_FORMAT_JSON
 } tg_table_format;
+/* A table as the catalog knows it. The binder sees the schema only. */
 typedef struct tg_table {
     tg_str name; /* full name in normal form: main.default.orders, or delta.`/path` */
     tg_table_format format;
@@ -140,7 +139,6 @@ typedef struct tg_table {
     int64_t version; /* DELTA: the version that is read; -1: the latest when the engine pins it */
     const tg_property *options; /* CSV, JSON: read options (header, sep, ...) */
     size_t option_count;
-    const void *handle; /* a delta snapshot or what the engine keeps; may be NULL */
 } tg_table;
 
 struct tg_rel {

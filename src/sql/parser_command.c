@@ -33,7 +33,6 @@ tg_code tg_parse_insert(tg_parser *parser, tg_stmt *stmt)
     }
     if (tg_parse_accept(parser, TG_KW_OVERWRITE)) {
         stmt->insert_mode = TG_INSERT_OVERWRITE;
-        stmt->overwrite = true;
         (void)tg_parse_accept(parser, TG_KW_INTO);
     } else {
         TG_TRY(tg_parse_expect(parser, TG_KW_INTO));

@@ -280,7 +280,6 @@ static tg_code parse_other(tg_parser *parser, tg_stmt *stmt)
 /* CREATE [TEMPORARY] LIVE TABLE|VIEW: the older spelling of materialized and temporary views. */
 static tg_code parse_live(tg_parser *parser, tg_stmt *stmt)
 {
-    stmt->is_legacy = true;
     tg_parse_advance(parser);
     if (tg_parse_accept(parser, TG_KW_VIEW)) {
         stmt->is_temporary = true;
@@ -313,7 +312,6 @@ tg_code tg_parse_create(tg_parser *parser, tg_stmt *stmt)
     if (tg_parse_word(parser, 0) == TG_KW_STREAMING && tg_parse_word(parser, 1) == TG_KW_LIVE) {
         tg_parse_advance(parser);
         tg_parse_advance(parser);
-        stmt->is_legacy = true;
         TG_TRY(tg_parse_expect(parser, TG_KW_TABLE));
         return parse_streaming_table(parser, stmt);
     }

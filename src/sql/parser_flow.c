@@ -90,19 +90,13 @@ static tg_code parse_cdc_body(tg_parser *parser, tg_flow_spec *flow)
     return tg_parse_rest(parser, &flow->cdc_text);
 }
 
-static tg_code parse_auto_cdc_once(tg_parser *parser, tg_flow_spec *flow)
-{
-    flow->once = tg_parse_accept(parser, TG_KW_ONCE);
-    return TG_OK;
-}
-
 tg_code tg_parse_inline_flow(tg_parser *parser, tg_stmt *stmt)
 {
     size_t offset = tg_parse_offset(parser);
     tg_flow_spec *flow = TG_NEW(parser->arena, tg_flow_spec);
     stmt->flow = flow;
     if (tg_parse_accept2(parser, TG_KW_AUTO, TG_KW_CDC)) {
-        TG_TRY(parse_auto_cdc_once(parser, flow));
+        flow->once = tg_parse_accept(parser, TG_KW_ONCE);
         TG_TRY(parse_cdc_body(parser, flow));
     } else if (tg_parse_accept(parser, TG_KW_INSERT)) {
         flow->once = tg_parse_accept(parser, TG_KW_ONCE);
@@ -162,7 +156,7 @@ tg_code tg_parse_create_flow(tg_parser *parser, tg_stmt *stmt)
     if (tg_parse_accept(parser, TG_KW_INSERT)) {
         TG_TRY(parse_insert_flow(parser, stmt, flow));
     } else if (tg_parse_accept2(parser, TG_KW_AUTO, TG_KW_CDC)) {
-        TG_TRY(parse_auto_cdc_once(parser, flow));
+        flow->once = tg_parse_accept(parser, TG_KW_ONCE);
         TG_TRY(tg_parse_expect(parser, TG_KW_INTO));
         TG_TRY(tg_parse_name(parser, "the name of the target table", &stmt->target));
         TG_TRY(parse_cdc_body(parser, flow));
@@ -176,7 +170,6 @@ tg_code tg_parse_create_flow(tg_parser *parser, tg_stmt *stmt)
 tg_code tg_parse_apply_changes(tg_parser *parser, tg_stmt *stmt)
 {
     stmt->kind = TG_STMT_CREATE_FLOW;
-    stmt->is_legacy = true;
     tg_flow_spec *flow = TG_NEW(parser->arena, tg_flow_spec);
     stmt->flow = flow;
     size_t offset = tg_parse_offset(parser);

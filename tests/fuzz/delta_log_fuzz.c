@@ -12,8 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 typedef struct counts {
     tg_arena *arena;
     size_t adds, removes, txns;
-    tg_delta_change change; /* the newest add, remove and txn, to be written again */
-    tg_delta_add add;
+    tg_delta_add add; /* the newest add and txn, to be written again */
     tg_delta_txn txn;
 } counts;
 
