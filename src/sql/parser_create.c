@@ -155,7 +155,8 @@ static tg_code parse_column(tg_parser *parser, tg_column_def *out, constraint_li
     return TG_OK;
 }
 
-tg_code tg_parse_column_defs(tg_parser *parser, tg_stmt *stmt)
+/* ( column definitions and constraints ) */
+static tg_code parse_column_defs(tg_parser *parser, tg_stmt *stmt)
 {
     TG_VEC(tg_column_def) columns = {0};
     constraint_list constraints = {0};
@@ -196,7 +197,7 @@ static tg_code parse_header(tg_parser *parser, tg_stmt *stmt, const char *what)
     }
     TG_TRY(tg_parse_name(parser, what, &stmt->name));
     if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN && !tg_parse_paren_is_query(parser, 0)) {
-        TG_TRY(tg_parse_column_defs(parser, stmt));
+        TG_TRY(parse_column_defs(parser, stmt));
     }
     return tg_parse_clauses(parser, stmt);
 }

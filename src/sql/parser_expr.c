@@ -106,13 +106,11 @@ static tg_code parse_unary(tg_parser *parser, tg_expr **out_expr)
     return TG_OK;
 }
 
-/* Operators of at least min_level, behind left (NULL: parsed here). Depth: at most the number of
- * levels per call. */
-static tg_code parse_binary(tg_parser *parser, tg_expr *left, int min_level, tg_expr **out_expr)
+/* Operators of at least min_level. Depth: at most the number of levels per call. */
+static tg_code parse_binary(tg_parser *parser, int min_level, tg_expr **out_expr)
 {
-    if (!left) {
-        TG_TRY(parse_unary(parser, &left));
-    }
+    tg_expr *left;
+    TG_TRY(parse_unary(parser, &left));
     for (;;) {
         tg_op op;
         int level = operator_level(parser, &op);
@@ -122,14 +120,14 @@ static tg_code parse_binary(tg_parser *parser, tg_expr *left, int min_level, tg_
         }
         tg_parse_advance(parser);
         tg_expr *right;
-        TG_TRY(parse_binary(parser, NULL, level + 1, &right));
+        TG_TRY(parse_binary(parser, level + 1, &right));
         left = binary(parser, op, left, right);
     }
 }
 
 tg_code tg_parse_value_expr(tg_parser *parser, tg_expr **out_expr)
 {
-    return parse_binary(parser, NULL, LEVEL_COMPARE, out_expr);
+    return parse_binary(parser, LEVEL_COMPARE, out_expr);
 }
 
 /* ---- predicates ------------------------------------------------------------------------------ */
@@ -253,10 +251,10 @@ static bool not_begins_predicate(const tg_parser *parser)
 }
 
 /* value [predicate]: Spark allows one predicate behind a value. */
-static tg_code parse_predicated(tg_parser *parser, tg_expr *first, tg_expr **out_expr)
+static tg_code parse_predicated(tg_parser *parser, tg_expr **out_expr)
 {
     tg_expr *value;
-    TG_TRY(parse_binary(parser, first, LEVEL_COMPARE, &value));
+    TG_TRY(tg_parse_value_expr(parser, &value));
     *out_expr = value;
     bool negated = not_begins_predicate(parser);
     if (negated) {
@@ -297,58 +295,50 @@ static tg_code parse_exists(tg_parser *parser, tg_expr **out_expr)
     return TG_OK;
 }
 
-static tg_code parse_not(tg_parser *parser, tg_expr *first, tg_expr **out_expr)
+static tg_code parse_not(tg_parser *parser, tg_expr **out_expr)
 {
     size_t offset = tg_parse_offset(parser);
-    if (first) {
-        return parse_predicated(parser, first, out_expr);
-    }
     if (tg_parse_word(parser, 0) == TG_KW_EXISTS && tg_parse_paren_is_query(parser, 1)) {
         return parse_exists(parser, out_expr);
     }
     if (!tg_parse_accept(parser, TG_KW_NOT) && !tg_parse_accept_token(parser, TG_TOK_BANG)) {
-        return parse_predicated(parser, NULL, out_expr);
+        return parse_predicated(parser, out_expr);
     }
     tg_expr *operand;
     TG_TRY(tg_parse_enter(parser));
-    TG_TRY(parse_not(parser, NULL, &operand));
+    TG_TRY(parse_not(parser, &operand));
     tg_parse_leave(parser);
     *out_expr = with_args(parser, TG_EXPR_UNARY, offset, &operand, 1);
     (*out_expr)->op = TG_OP_NOT;
     return TG_OK;
 }
 
-static tg_code parse_and(tg_parser *parser, tg_expr *first, tg_expr **out_expr)
+static tg_code parse_and(tg_parser *parser, tg_expr **out_expr)
 {
     tg_expr *left;
-    TG_TRY(parse_not(parser, first, &left));
+    TG_TRY(parse_not(parser, &left));
     while (tg_parse_accept(parser, TG_KW_AND)) {
         tg_expr *right;
-        TG_TRY(parse_not(parser, NULL, &right));
+        TG_TRY(parse_not(parser, &right));
         left = binary(parser, TG_OP_AND, left, right);
     }
     *out_expr = left;
     return TG_OK;
 }
 
-tg_code tg_parse_expr_tail(tg_parser *parser, tg_expr *value, tg_expr **out_expr)
+tg_code tg_parse_expr(tg_parser *parser, tg_expr **out_expr)
 {
     tg_expr *left;
     TG_TRY(tg_parse_enter(parser));
-    TG_TRY(parse_and(parser, value, &left));
+    TG_TRY(parse_and(parser, &left));
     while (tg_parse_accept(parser, TG_KW_OR)) {
         tg_expr *right;
-        TG_TRY(parse_and(parser, NULL, &right));
+        TG_TRY(parse_and(parser, &right));
         left = binary(parser, TG_OP_OR, left, right);
     }
     tg_parse_leave(parser);
     *out_expr = left;
     return TG_OK;
-}
-
-tg_code tg_parse_expr(tg_parser *parser, tg_expr **out_expr)
-{
-    return tg_parse_expr_tail(parser, NULL, out_expr);
 }
 
 tg_code tg_parse_expr_list(tg_parser *parser, tg_expr_vec *out_exprs)

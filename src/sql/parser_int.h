@@ -112,9 +112,6 @@ TG_CHECKED tg_code tg_parse_typed_literal(tg_parser *parser, tg_expr **out_expr)
 /* INTERVAL with what makes it a literal or an interval expression? */
 bool tg_parse_at_interval(const tg_parser *parser);
 TG_CHECKED tg_code tg_parse_interval(tg_parser *parser, tg_expr **out_expr);
-/* "1 day 2 hours" */
-TG_CHECKED tg_code tg_parse_interval_text(tg_parser *parser, tg_str text, tg_span span,
-                                          tg_value *out_value);
 
 /* ---- expressions (parser_expr.c, parser_primary.c, parser_call.c) ---- */
 
@@ -123,8 +120,6 @@ typedef TG_VEC(tg_expr *) tg_expr_vec;
 TG_CHECKED tg_code tg_parse_expr(tg_parser *parser, tg_expr **out_expr);
 /* Arithmetic and comparison only: what may stand on each side of BETWEEN, IN, LIKE. */
 TG_CHECKED tg_code tg_parse_value_expr(tg_parser *parser, tg_expr **out_expr);
-/* Goes on with an expression whose first value is parsed. */
-TG_CHECKED tg_code tg_parse_expr_tail(tg_parser *parser, tg_expr *value, tg_expr **out_expr);
 TG_CHECKED tg_code tg_parse_expr_list(tg_parser *parser, tg_expr_vec *out_exprs);
 TG_CHECKED tg_code tg_parse_primary(tg_parser *parser, tg_expr **out_expr);
 /* From the parenthesis on. */
@@ -160,8 +155,6 @@ TG_CHECKED tg_code tg_parse_apply_changes(tg_parser *parser, tg_stmt *stmt);
 TG_CHECKED tg_code tg_parse_inline_flow(tg_parser *parser, tg_stmt *stmt);
 /* CREATE FLOW, from the flow's name on. */
 TG_CHECKED tg_code tg_parse_create_flow(tg_parser *parser, tg_stmt *stmt);
-/* ( column definitions and constraints ) */
-TG_CHECKED tg_code tg_parse_column_defs(tg_parser *parser, tg_stmt *stmt);
 TG_CHECKED tg_code tg_parse_clauses(tg_parser *parser, tg_stmt *stmt);
 TG_CHECKED tg_code tg_parse_insert(tg_parser *parser, tg_stmt *stmt);
 TG_CHECKED tg_code tg_parse_command(tg_parser *parser, tg_stmt *stmt, bool *out_known);

@@ -251,7 +251,8 @@ static tg_str next_word(tg_str text, size_t *pos)
     return tg_str_sub(text, from, *pos);
 }
 
-tg_code tg_parse_interval_text(tg_parser *parser, tg_str text, tg_span span, tg_value *out_value)
+static tg_code parse_interval_text(tg_parser *parser, tg_str text, tg_span span,
+                                   tg_value *out_value)
 {
     interval_sum sum = {.parser = parser, .span = span};
     size_t pos = 0;
@@ -381,7 +382,7 @@ tg_code tg_parse_interval(tg_parser *parser, tg_expr **out_expr)
         const interval_unit *unit = find_unit(tg_parse_word(parser, 0));
         sum.span = tg_parse_span_from(parser, offset);
         if (!unit && is_first && is_string) {
-            TG_TRY(tg_parse_interval_text(parser, text, sum.span, &value));
+            TG_TRY(parse_interval_text(parser, text, sum.span, &value));
             *out_expr = tg_parse_new_literal(parser, value, offset);
             return TG_OK;
         }
