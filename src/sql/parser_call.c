@@ -8,11 +8,6 @@ typedef struct call_args {
     bool has_name, has_alias;
 } call_args;
 
-static tg_expr *text_literal(tg_parser *parser, tg_str text, size_t offset)
-{
-    return tg_parse_new_literal(parser, tg_value_bytes(tg_type_of(TG_TYPE_STRING), text), offset);
-}
-
 /* ---- special syntax -------------------------------------------------------------------------- */
 
 /* EXTRACT(field FROM source): behind the parenthesis. */
@@ -23,7 +18,7 @@ static tg_code parse_extract(tg_parser *parser, call_args *args)
     tg_expr *source;
     TG_TRY(tg_parse_ident(parser, "a field such as YEAR", &field));
     TG_VEC_PUSH(parser->arena, &args->exprs,
-                text_literal(parser, tg_str_upper(parser->arena, field.text), offset));
+                tg_parse_new_text(parser, tg_str_upper(parser->arena, field.text), offset));
     TG_TRY(tg_parse_expect(parser, TG_KW_FROM));
     TG_TRY(tg_parse_value_expr(parser, &source));
     TG_VEC_PUSH(parser->arena, &args->exprs, source);
@@ -36,7 +31,7 @@ static tg_code parse_unit(tg_parser *parser, call_args *args)
     size_t offset = tg_parse_offset(parser);
     tg_str unit = tg_str_upper(parser->arena, tg_parse_take_ident(parser).text);
     tg_parse_advance(parser); /* the comma */
-    TG_VEC_PUSH(parser->arena, &args->exprs, text_literal(parser, unit, offset));
+    TG_VEC_PUSH(parser->arena, &args->exprs, tg_parse_new_text(parser, unit, offset));
     return tg_parse_expr_list(parser, &args->exprs);
 }
 
@@ -350,10 +345,7 @@ tg_code tg_parse_call(tg_parser *parser, tg_name name, size_t offset, tg_expr **
     TG_TRY(parse_call_end(parser, call));
     call->arg_names = args.has_name ? args.names.items : NULL;
     call->arg_aliases = args.has_alias ? args.aliases.items : NULL;
-    tg_expr *expr = tg_parse_new_expr(parser, TG_EXPR_CALL, offset);
-    expr->args = args.exprs.items;
-    expr->arg_count = args.exprs.count;
-    expr->call = call;
-    *out_expr = expr;
+    *out_expr = tg_parse_new_expr(parser, TG_EXPR_CALL, offset, args.exprs.items, args.exprs.count);
+    (*out_expr)->call = call;
     return TG_OK;
 }

@@ -6,19 +6,10 @@
  */
 #include "sql/parser_int.h"
 
-static tg_expr *with_args(tg_parser *parser, tg_expr_kind kind, size_t offset, tg_expr *const *args,
-                          size_t count)
-{
-    tg_expr *expr = tg_parse_new_expr(parser, kind, offset);
-    expr->args = tg_arena_memdup(parser->arena, args, count * sizeof(tg_expr *));
-    expr->arg_count = count;
-    return expr;
-}
-
 static tg_expr *binary(tg_parser *parser, tg_op op, tg_expr *left, tg_expr *right)
 {
     tg_expr *expr =
-        with_args(parser, TG_EXPR_BINARY, left->span.offset, (tg_expr *[]){left, right}, 2);
+        tg_parse_new_expr(parser, TG_EXPR_BINARY, left->span.offset, (tg_expr *[]){left, right}, 2);
     expr->op = op;
     return expr;
 }
@@ -100,7 +91,7 @@ static tg_code parse_unary(tg_parser *parser, tg_expr **out_expr)
     tg_expr *operand;
     TG_TRY(parse_unary(parser, &operand));
     tg_parse_leave(parser);
-    tg_expr *expr = with_args(parser, TG_EXPR_UNARY, offset, &operand, 1);
+    tg_expr *expr = tg_parse_new_expr(parser, TG_EXPR_UNARY, offset, &operand, 1);
     expr->op = op;
     *out_expr = expr;
     return TG_OK;
@@ -138,8 +129,8 @@ static tg_code parse_between(tg_parser *parser, tg_expr *value, bool negated, tg
     TG_TRY(tg_parse_value_expr(parser, &low));
     TG_TRY(tg_parse_expect(parser, TG_KW_AND));
     TG_TRY(tg_parse_value_expr(parser, &high));
-    *out_expr =
-        with_args(parser, TG_EXPR_BETWEEN, value->span.offset, (tg_expr *[]){value, low, high}, 3);
+    *out_expr = tg_parse_new_expr(parser, TG_EXPR_BETWEEN, value->span.offset,
+                                  (tg_expr *[]){value, low, high}, 3);
     (*out_expr)->negated = negated;
     return TG_OK;
 }
@@ -149,7 +140,7 @@ static tg_code parse_in(tg_parser *parser, tg_expr *value, bool negated, tg_expr
     if (tg_parse_paren_is_query(parser, 0)) {
         tg_query *query;
         TG_TRY(tg_parse_paren_query(parser, &query));
-        *out_expr = with_args(parser, TG_EXPR_IN_QUERY, value->span.offset, &value, 1);
+        *out_expr = tg_parse_new_expr(parser, TG_EXPR_IN_QUERY, value->span.offset, &value, 1);
         (*out_expr)->query = query;
         (*out_expr)->negated = negated;
         return TG_OK;
@@ -159,7 +150,8 @@ static tg_code parse_in(tg_parser *parser, tg_expr *value, bool negated, tg_expr
     TG_VEC_PUSH(parser->arena, &args, value);
     TG_TRY(tg_parse_expr_list(parser, &args));
     TG_TRY(tg_parse_expect_token(parser, TG_TOK_RIGHT_PAREN, "',' or ')'"));
-    *out_expr = with_args(parser, TG_EXPR_IN_LIST, value->span.offset, args.items, args.count);
+    *out_expr =
+        tg_parse_new_expr(parser, TG_EXPR_IN_LIST, value->span.offset, args.items, args.count);
     (*out_expr)->negated = negated;
     return TG_OK;
 }
@@ -197,7 +189,8 @@ static tg_code parse_like(tg_parser *parser, tg_expr *value, tg_like_kind kind, 
         }
         TG_TRY(tg_parse_primary(parser, &escape));
     }
-    tg_expr *expr = with_args(parser, TG_EXPR_LIKE, value->span.offset, args.items, args.count);
+    tg_expr *expr =
+        tg_parse_new_expr(parser, TG_EXPR_LIKE, value->span.offset, args.items, args.count);
     expr->like = kind;
     expr->negated = negated;
     expr->quantifier = quantifier;
@@ -227,7 +220,7 @@ static tg_code parse_is(tg_parser *parser, tg_expr *value, tg_expr **out_expr)
     } else {
         return tg_parse_fail(parser, "NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM");
     }
-    tg_expr *expr = with_args(parser, TG_EXPR_IS, value->span.offset, args, count);
+    tg_expr *expr = tg_parse_new_expr(parser, TG_EXPR_IS, value->span.offset, args, count);
     expr->is = kind;
     expr->negated = negated;
     *out_expr = expr;
@@ -290,7 +283,7 @@ static tg_code parse_exists(tg_parser *parser, tg_expr **out_expr)
     tg_parse_advance(parser);
     tg_query *query;
     TG_TRY(tg_parse_paren_query(parser, &query));
-    *out_expr = tg_parse_new_expr(parser, TG_EXPR_EXISTS, offset);
+    *out_expr = tg_parse_new_expr(parser, TG_EXPR_EXISTS, offset, NULL, 0);
     (*out_expr)->query = query;
     return TG_OK;
 }
@@ -308,7 +301,7 @@ static tg_code parse_not(tg_parser *parser, tg_expr **out_expr)
     TG_TRY(tg_parse_enter(parser));
     TG_TRY(parse_not(parser, &operand));
     tg_parse_leave(parser);
-    *out_expr = with_args(parser, TG_EXPR_UNARY, offset, &operand, 1);
+    *out_expr = tg_parse_new_expr(parser, TG_EXPR_UNARY, offset, &operand, 1);
     (*out_expr)->op = TG_OP_NOT;
     return TG_OK;
 }

@@ -101,8 +101,14 @@ TG_CHECKED tg_code tg_parse_identifier_clause(tg_parser *parser, tg_name *out_na
 TG_CHECKED tg_code tg_parse_type(tg_parser *parser, const tg_type **out_type);
 /* A column of a schema text: name type [NOT NULL] [COMMENT '..']; colon: name: type. */
 TG_CHECKED tg_code tg_parse_field(tg_parser *parser, bool colon_allowed, tg_field *out_field);
-tg_expr *tg_parse_new_expr(tg_parser *parser, tg_expr_kind kind, size_t offset);
+/* New nodes: they span the source from offset to the last token taken. args is copied. */
+tg_expr *tg_parse_new_expr(tg_parser *parser, tg_expr_kind kind, size_t offset,
+                           tg_expr *const *args, size_t count);
 tg_expr *tg_parse_new_literal(tg_parser *parser, tg_value value, size_t offset);
+tg_expr *tg_parse_new_text(tg_parser *parser, tg_str text, size_t offset);
+/* The call that special syntax stands for. */
+tg_expr *tg_parse_new_call(tg_parser *parser, const char *function, size_t offset,
+                           tg_expr *const *args, size_t count);
 bool tg_parse_is_number(tg_token_kind kind);
 /* The number at the current token; is_negative: a minus stood before it. */
 TG_CHECKED tg_code tg_parse_number(tg_parser *parser, bool is_negative, size_t offset,

@@ -330,7 +330,7 @@ static tg_code parse_computed(tg_parser *parser, size_t offset, tg_expr **out_ex
         size_t name_offset = tg_parse_offset(parser);
         tg_ident *part = TG_NEW(parser->arena, tg_ident);
         *part = tg_parse_take_ident(parser);
-        count = tg_parse_new_expr(parser, TG_EXPR_NAME, name_offset);
+        count = tg_parse_new_expr(parser, TG_EXPR_NAME, name_offset, NULL, 0);
         count->name = (tg_name){part, 1, part->span};
     } else {
         TG_TRY(tg_parse_primary(parser, &count));
@@ -338,10 +338,7 @@ static tg_code parse_computed(tg_parser *parser, size_t offset, tg_expr **out_ex
     tg_ident *unit = TG_NEW(parser->arena, tg_ident);
     TG_TRY(tg_parse_ident(parser, "a unit", unit));
     unit->text = tg_str_upper(parser->arena, unit->text);
-    tg_expr *expr = tg_parse_new_expr(parser, TG_EXPR_INTERVAL, offset);
-    expr->args = TG_NEW_ARRAY(parser->arena, tg_expr *, 1);
-    expr->args[0] = count;
-    expr->arg_count = 1;
+    tg_expr *expr = tg_parse_new_expr(parser, TG_EXPR_INTERVAL, offset, &count, 1);
     expr->call = TG_NEW(parser->arena, tg_call);
     expr->call->name = (tg_name){unit, 1, unit->span};
     *out_expr = expr;

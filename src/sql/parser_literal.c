@@ -1,32 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers and typed literals, with the types that Spark gives them (AstBuilder's rules). */
+/* New expression nodes; numbers and typed literals with the types that Spark gives them (AstBuilder's
+ * rules). */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "sql/parser_int.h"
 
-tg_expr *tg_parse_new_expr(tg_parser *parser, tg_expr_kind kind, size_t offset)
+/* ---- new nodes ------------------------------------------------------------------------------- */
+
+tg_expr *tg_parse_new_expr(tg_parser *parser, tg_expr_kind kind, size_t offset,
+                           tg_expr *const *args, size_t count)
 {
     tg_expr *expr = TG_NEW(parser->arena, tg_expr);
     expr->kind = kind;
     expr->span = tg_parse_span_from(parser, offset);
+    if (count > 0) {
+        expr->args = tg_arena_memdup(parser->arena, args, count * sizeof(tg_expr *));
+        expr->arg_count = count;
+    }
     return expr;
 }
 
 tg_expr *tg_parse_new_literal(tg_parser *parser, tg_value value, size_t offset)
 {
-    tg_expr *expr = tg_parse_new_expr(parser, TG_EXPR_LITERAL, offset);
+    tg_expr *expr = tg_parse_new_expr(parser, TG_EXPR_LITERAL, offset, NULL, 0);
     expr->literal = value;
     return expr;
 }
+
+tg_expr *tg_parse_new_text(tg_parser *parser, tg_str text, size_t offset)
+{
+    return tg_parse_new_literal(parser, tg_value_bytes(tg_type_of(TG_TYPE_STRING), text), offset);
+}
+
+tg_expr *tg_parse_new_call(tg_parser *parser, const char *function, size_t offset,
+                           tg_expr *const *args, size_t count)
+{
+    tg_expr *expr = tg_parse_new_expr(parser, TG_EXPR_CALL, offset, args, count);
+    tg_ident *name = TG_NEW(parser->arena, tg_ident);
+    *name = (tg_ident){.text = tg_str_from(function), .span = expr->span};
+    expr->call = TG_NEW(parser->arena, tg_call);
+    expr->call->name = (tg_name){name, 1, name->span};
+    return expr;
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 bool tg_parse_is_number(tg_token_kind kind)
 {
     return kind >= TG_TOK_INTEGER && kind <= TG_TOK_BIG_DECIMAL;
 }
-
-/* ---- numbers --------------------------------------------------------------------------------- */
 
 enum { DECIMAL_DIGITS_MAX = 38 };
 
@@ -235,13 +259,10 @@ static bool is_clock_word(tg_str text)
 /* A cast of the string, marked as a literal: its meaning needs the clock or the session's zone. */
 static tg_expr *deferred_literal(tg_parser *parser, tg_str text, const tg_type *type, size_t offset)
 {
-    tg_expr *cast = tg_parse_new_expr(parser, TG_EXPR_CAST, offset);
+    tg_expr *value = tg_parse_new_text(parser, text, offset);
+    tg_expr *cast = tg_parse_new_expr(parser, TG_EXPR_CAST, offset, &value, 1);
     cast->type = type;
     cast->is_typed_literal = true;
-    cast->args = TG_NEW_ARRAY(parser->arena, tg_expr *, 1);
-    cast->args[0] =
-        tg_parse_new_literal(parser, tg_value_bytes(tg_type_of(TG_TYPE_STRING), text), offset);
-    cast->arg_count = 1;
     return cast;
 }
 

@@ -3,21 +3,6 @@
  * it: [..], .field, ::type. */
 #include "sql/parser_int.h"
 
-static tg_expr *one_arg(tg_parser *parser, tg_expr_kind kind, size_t offset, tg_expr *arg)
-{
-    tg_expr *expr = tg_parse_new_expr(parser, kind, offset);
-    expr->args = TG_NEW_ARRAY(parser->arena, tg_expr *, 1);
-    expr->args[0] = arg;
-    expr->arg_count = 1;
-    return expr;
-}
-
-static void set_args(tg_parser *parser, tg_expr *expr, const tg_expr_vec *args)
-{
-    expr->args = tg_arena_memdup(parser->arena, args->items, args->count * sizeof(tg_expr *));
-    expr->arg_count = args->count;
-}
-
 /* ---- parentheses, lambdas -------------------------------------------------------------------- */
 
 static tg_code parse_lambda(tg_parser *parser, tg_expr **out_expr)
@@ -34,17 +19,10 @@ static tg_code parse_lambda(tg_parser *parser, tg_expr **out_expr)
     TG_TRY(tg_parse_expect_token(parser, TG_TOK_ARROW, "'->'"));
     tg_expr *body;
     TG_TRY(tg_parse_expr(parser, &body));
-    *out_expr = one_arg(parser, TG_EXPR_LAMBDA, offset, body);
+    *out_expr = tg_parse_new_expr(parser, TG_EXPR_LAMBDA, offset, &body, 1);
     (*out_expr)->params = params;
     (*out_expr)->param_count = count;
     return TG_OK;
-}
-
-static tg_name special_name(tg_parser *parser, const char *name, size_t offset)
-{
-    tg_ident *part = TG_NEW(parser->arena, tg_ident);
-    *part = (tg_ident){.text = tg_str_from(name), .span = tg_parse_span_from(parser, offset)};
-    return (tg_name){part, 1, part->span};
 }
 
 /* (a), (a, b), (a AS x, b): behind the parenthesis. */
@@ -69,14 +47,12 @@ static tg_code parse_row(tg_parser *parser, size_t offset, tg_expr **out_expr)
         *out_expr = args.items[0];
         return TG_OK;
     }
-    tg_expr *expr = tg_parse_new_expr(parser, has_alias ? TG_EXPR_CALL : TG_EXPR_ROW, offset);
-    set_args(parser, expr, &args);
     if (has_alias) {
-        expr->call = TG_NEW(parser->arena, tg_call);
-        expr->call->name = special_name(parser, "struct", offset);
-        expr->call->arg_aliases = aliases.items;
+        *out_expr = tg_parse_new_call(parser, "struct", offset, args.items, args.count);
+        (*out_expr)->call->arg_aliases = aliases.items;
+    } else {
+        *out_expr = tg_parse_new_expr(parser, TG_EXPR_ROW, offset, args.items, args.count);
     }
-    *out_expr = expr;
     return TG_OK;
 }
 
@@ -89,7 +65,7 @@ static tg_code parse_paren(tg_parser *parser, tg_expr **out_expr)
     if (tg_parse_paren_is_query(parser, 0)) {
         tg_query *query;
         TG_TRY(tg_parse_paren_query(parser, &query));
-        *out_expr = tg_parse_new_expr(parser, TG_EXPR_SUBQUERY, offset);
+        *out_expr = tg_parse_new_expr(parser, TG_EXPR_SUBQUERY, offset, NULL, 0);
         (*out_expr)->query = query;
         return TG_OK;
     }
@@ -124,8 +100,7 @@ static tg_code parse_case(tg_parser *parser, tg_expr **out_expr)
         TG_VEC_PUSH(parser->arena, &args, arg);
     }
     TG_TRY(tg_parse_expect(parser, TG_KW_END));
-    tg_expr *expr = tg_parse_new_expr(parser, TG_EXPR_CASE, offset);
-    set_args(parser, expr, &args);
+    tg_expr *expr = tg_parse_new_expr(parser, TG_EXPR_CASE, offset, args.items, args.count);
     expr->has_operand = has_operand;
     expr->has_else = has_else;
     *out_expr = expr;
@@ -144,7 +119,7 @@ static tg_code parse_cast(tg_parser *parser, tg_expr **out_expr)
     TG_TRY(tg_parse_expect(parser, TG_KW_AS));
     TG_TRY(tg_parse_type(parser, &type));
     TG_TRY(tg_parse_expect_token(parser, TG_TOK_RIGHT_PAREN, "')'"));
-    *out_expr = one_arg(parser, TG_EXPR_CAST, offset, arg);
+    *out_expr = tg_parse_new_expr(parser, TG_EXPR_CAST, offset, &arg, 1);
     (*out_expr)->type = type;
     (*out_expr)->is_try = is_try;
     return TG_OK;
@@ -168,7 +143,7 @@ static tg_code parse_star_end(tg_parser *parser, tg_name qualifier, size_t offse
         } while (tg_parse_accept_token(parser, TG_TOK_COMMA));
         TG_TRY(tg_parse_expect_token(parser, TG_TOK_RIGHT_PAREN, "',' or ')'"));
     }
-    tg_expr *expr = tg_parse_new_expr(parser, TG_EXPR_STAR, offset);
+    tg_expr *expr = tg_parse_new_expr(parser, TG_EXPR_STAR, offset, NULL, 0);
     expr->name = qualifier;
     expr->except = except.items;
     expr->except_count = except.count;
@@ -192,7 +167,7 @@ static tg_code parse_named(tg_parser *parser, tg_expr **out_expr)
         if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN) {
             return tg_parse_call(parser, name, offset, out_expr);
         }
-        *out_expr = tg_parse_new_expr(parser, TG_EXPR_NAME, offset);
+        *out_expr = tg_parse_new_expr(parser, TG_EXPR_NAME, offset, NULL, 0);
         (*out_expr)->name = name;
         return TG_OK;
     }
@@ -221,7 +196,7 @@ static tg_code parse_named(tg_parser *parser, tg_expr **out_expr)
     }
     bool no_parens = parts.count == 1 && !parts.items[0].quoted &&
                      is_no_paren_function(tg_keyword_find(parts.items[0].text));
-    *out_expr = tg_parse_new_expr(parser, no_parens ? TG_EXPR_CALL : TG_EXPR_NAME, offset);
+    *out_expr = tg_parse_new_expr(parser, no_parens ? TG_EXPR_CALL : TG_EXPR_NAME, offset, NULL, 0);
     if (no_parens) {
         (*out_expr)->call = TG_NEW(parser->arena, tg_call);
         (*out_expr)->call->name = name;
@@ -241,7 +216,7 @@ static tg_code parse_parameter(tg_parser *parser, tg_expr **out_expr)
     } else {
         tg_parse_advance(parser);
     }
-    *out_expr = tg_parse_new_expr(parser, TG_EXPR_PARAMETER, offset);
+    *out_expr = tg_parse_new_expr(parser, TG_EXPR_PARAMETER, offset, NULL, 0);
     (*out_expr)->field = field;
     return TG_OK;
 }
@@ -306,8 +281,7 @@ static tg_code parse_operand(tg_parser *parser, tg_expr **out_expr)
     case TG_TOK_STRING: {
         tg_str text;
         TG_TRY(tg_parse_string(parser, "a string", &text));
-        *out_expr =
-            tg_parse_new_literal(parser, tg_value_bytes(tg_type_of(TG_TYPE_STRING), text), offset);
+        *out_expr = tg_parse_new_text(parser, text, offset);
         return TG_OK;
     }
     case TG_TOK_LEFT_PAREN:
@@ -332,12 +306,7 @@ static tg_code parse_subscript(tg_parser *parser, size_t offset, tg_expr *base, 
     tg_parse_advance(parser);
     TG_TRY(tg_parse_value_expr(parser, &index));
     TG_TRY(tg_parse_expect_token(parser, TG_TOK_RIGHT_BRACKET, "']'"));
-    tg_expr *expr = tg_parse_new_expr(parser, TG_EXPR_SUBSCRIPT, offset);
-    expr->args = TG_NEW_ARRAY(parser->arena, tg_expr *, 2);
-    expr->args[0] = base;
-    expr->args[1] = index;
-    expr->arg_count = 2;
-    *out_expr = expr;
+    *out_expr = tg_parse_new_expr(parser, TG_EXPR_SUBSCRIPT, offset, (tg_expr *[]){base, index}, 2);
     return TG_OK;
 }
 
@@ -346,16 +315,9 @@ static tg_code parse_collate(tg_parser *parser, size_t offset, tg_expr *base, tg
     tg_name name;
     tg_parse_advance(parser);
     TG_TRY(tg_parse_name(parser, "a collation", &name));
-    tg_expr *expr = tg_parse_new_expr(parser, TG_EXPR_CALL, offset);
-    expr->args = TG_NEW_ARRAY(parser->arena, tg_expr *, 2);
-    expr->args[0] = base;
-    expr->args[1] = tg_parse_new_literal(
-        parser, tg_value_bytes(tg_type_of(TG_TYPE_STRING), name.parts[name.count - 1].text),
-        name.span.offset);
-    expr->arg_count = 2;
-    expr->call = TG_NEW(parser->arena, tg_call);
-    expr->call->name = special_name(parser, "collate", offset);
-    *out_expr = expr;
+    tg_expr *collation =
+        tg_parse_new_text(parser, name.parts[name.count - 1].text, name.span.offset);
+    *out_expr = tg_parse_new_call(parser, "collate", offset, (tg_expr *[]){base, collation}, 2);
     return TG_OK;
 }
 
@@ -379,13 +341,13 @@ tg_code tg_parse_primary(tg_parser *parser, tg_expr **out_expr)
                 return tg_parse_fail(parser, "the name of a field");
             }
             tg_ident field = tg_parse_take_ident(parser);
-            expr = one_arg(parser, TG_EXPR_FIELD, offset, expr);
+            expr = tg_parse_new_expr(parser, TG_EXPR_FIELD, offset, &expr, 1);
             expr->field = field;
         } else if (kind == TG_TOK_DOUBLE_COLON) {
             const tg_type *type;
             tg_parse_advance(parser);
             TG_TRY(tg_parse_type(parser, &type));
-            expr = one_arg(parser, TG_EXPR_CAST, offset, expr);
+            expr = tg_parse_new_expr(parser, TG_EXPR_CAST, offset, &expr, 1);
             expr->type = type;
         } else if (tg_parse_word(parser, 0) == TG_KW_COLLATE && tg_parse_at_name(parser, 1)) {
             TG_TRY(parse_collate(parser, offset, expr, &expr));

@@ -57,7 +57,7 @@ static tg_code parse_grouping_set(tg_parser *parser, tg_expr **out_expr)
         tg_parse_kind(parser, 1) == TG_TOK_RIGHT_PAREN) {
         tg_parse_advance(parser);
         tg_parse_advance(parser);
-        *out_expr = tg_parse_new_expr(parser, TG_EXPR_ROW, offset);
+        *out_expr = tg_parse_new_expr(parser, TG_EXPR_ROW, offset, NULL, 0);
         return TG_OK;
     }
     return tg_parse_expr(parser, out_expr);
@@ -97,21 +97,6 @@ static tg_code parse_grouping(tg_parser *parser, tg_group_kind kind, tg_expr_vec
     return tg_parse_expect_token(parser, TG_TOK_RIGHT_PAREN, "',' or ')'");
 }
 
-static tg_expr *grouping_call(tg_parser *parser, tg_group_kind kind, const tg_expr_vec *sets,
-                              size_t offset)
-{
-    static const char *const NAMES[] = {
-        [TG_GROUP_ROLLUP] = "rollup", [TG_GROUP_CUBE] = "cube", [TG_GROUP_SETS] = "grouping sets"};
-    tg_expr *expr = tg_parse_new_expr(parser, TG_EXPR_CALL, offset);
-    tg_ident *name = TG_NEW(parser->arena, tg_ident);
-    *name = (tg_ident){.text = tg_str_from(NAMES[kind]), .span = expr->span};
-    expr->args = sets->items;
-    expr->arg_count = sets->count;
-    expr->call = TG_NEW(parser->arena, tg_call);
-    expr->call->name = (tg_name){name, 1, name->span};
-    return expr;
-}
-
 /* GROUP BY a, b WITH ROLLUP: the older spelling. */
 static tg_group_kind parse_group_suffix(tg_parser *parser)
 {
@@ -129,9 +114,10 @@ static tg_code parse_group_by(tg_parser *parser, tg_select *select)
         select->group_kind = TG_GROUP_ALL;
         return TG_OK;
     }
+    static const char *const NAMES[] = {
+        [TG_GROUP_ROLLUP] = "rollup", [TG_GROUP_CUBE] = "cube", [TG_GROUP_SETS] = "grouping sets"};
     tg_expr_vec exprs = {0};
     tg_group_kind only = TG_GROUP_NONE;
-    size_t element_count = 0;
     do {
         size_t offset = tg_parse_offset(parser);
         tg_group_kind kind = grouping_kind(parser);
@@ -139,11 +125,11 @@ static tg_code parse_group_by(tg_parser *parser, tg_select *select)
         if (kind != TG_GROUP_NONE) {
             tg_expr_vec sets = {0};
             TG_TRY(parse_grouping(parser, kind, &sets));
-            expr = grouping_call(parser, kind, &sets, offset);
+            expr = tg_parse_new_call(parser, NAMES[kind], offset, sets.items, sets.count);
         } else {
             TG_TRY(tg_parse_expr(parser, &expr));
         }
-        only = element_count++ == 0                             ? kind
+        only = exprs.count == 0                                 ? kind
                : kind == TG_GROUP_NONE && only == TG_GROUP_NONE ? TG_GROUP_NONE
                                                                 : TG_GROUP_MIXED;
         TG_VEC_PUSH(parser->arena, &exprs, expr);
@@ -314,7 +300,7 @@ static tg_code parse_values_query(tg_parser *parser, tg_query_body **out_body)
                           .column_alias_count = column_count,
                           .query = query};
     tg_select_item *item = TG_NEW(parser->arena, tg_select_item);
-    item->expr = tg_parse_new_expr(parser, TG_EXPR_STAR, values->span.offset);
+    item->expr = tg_parse_new_expr(parser, TG_EXPR_STAR, values->span.offset, NULL, 0);
     tg_select *select = TG_NEW(parser->arena, tg_select);
     *select = (tg_select){.span = values->span, .items = item, .item_count = 1, .from = from};
     tg_query_body *body = TG_NEW(parser->arena, tg_query_body);

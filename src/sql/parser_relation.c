@@ -197,7 +197,7 @@ static tg_code name_join(tg_parser *parser, tg_relation **relation)
         return TG_OK;
     }
     tg_select_item *item = TG_NEW(parser->arena, tg_select_item);
-    item->expr = tg_parse_new_expr(parser, TG_EXPR_STAR, (*relation)->span.offset);
+    item->expr = tg_parse_new_expr(parser, TG_EXPR_STAR, (*relation)->span.offset, NULL, 0);
     tg_select *select = TG_NEW(parser->arena, tg_select);
     *select =
         (tg_select){.span = (*relation)->span, .items = item, .item_count = 1, .from = *relation};
