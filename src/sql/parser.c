@@ -118,6 +118,11 @@ tg_span tg_parse_span_from(const tg_parser *parser, size_t offset)
     return (tg_span){(uint32_t)offset, end > offset ? (uint32_t)(end - offset) : 0};
 }
 
+tg_str tg_parse_token_text(const tg_parser *parser, const tg_token *token)
+{
+    return tg_str_sub(parser->text, token->offset, (size_t)token->offset + token->len);
+}
+
 tg_str tg_parse_text(const tg_parser *parser, tg_span span)
 {
     return tg_str_copy(parser->arena,
@@ -308,7 +313,7 @@ static void hint_nearest_word(tg_parser *parser)
         for (size_t i = 0; i < parser->wanted_count; i++) {
             candidates[i] = tg_str_from(tg_keyword_text(parser->wanted[i]));
         }
-        tg_str word = tg_str_sub(parser->text, token->offset, (size_t)token->offset + token->len);
+        tg_str word = tg_parse_token_text(parser, token);
         tg_str near = tg_str_nearest(word, candidates, parser->wanted_count);
         if (near.len > 0 && !tg_str_ieq(near, word)) {
             (void)tg_error_hint(parser->err, "Did you mean %.*s?", TG_SARG(near));
@@ -325,7 +330,7 @@ static void hint_nearest_word(tg_parser *parser)
         {"INTERSECT", 9}, {"LATERAL", 7}, {"SET", 3},     {"VALUES", 6}, {"SELECT", 6},
     };
     const tg_token *alias = &parser->tokens[parser->pos - 1];
-    tg_str word = tg_str_sub(parser->text, alias->offset, (size_t)alias->offset + alias->len);
+    tg_str word = tg_parse_token_text(parser, alias);
     tg_str near = alias->kind == TG_TOK_WORD
                       ? tg_str_nearest(word, clauses, sizeof(clauses) / sizeof(clauses[0]))
                       : TG_S("");
@@ -352,7 +357,7 @@ tg_code tg_parse_fail(tg_parser *parser, const char *expected)
         hint_nearest_word(parser);
         return tg_error_span(parser->err, end > 0 ? end - 1 : token->offset, 1);
     }
-    tg_str shown = tg_str_sub(parser->text, token->offset, (size_t)token->offset + token->len);
+    tg_str shown = tg_parse_token_text(parser, token);
     bool is_long = shown.len > SHOWN_TOKEN_BYTES;
     if (is_long) {
         shown.len = tg_utf8_valid_len(tg_str_sub(shown, 0, SHOWN_TOKEN_BYTES));

@@ -172,9 +172,7 @@ static bool takes_unit(const tg_parser *parser, tg_keyword function)
         return true;
     default: {
         const tg_token *token = tg_parse_peek(parser, 0);
-        return tg_str_ieq(
-            tg_str_sub(parser->text, token->offset, (size_t)token->offset + token->len),
-            TG_S("DAYOFYEAR"));
+        return tg_str_ieq(tg_parse_token_text(parser, token), TG_S("DAYOFYEAR"));
     }
     }
 }

@@ -64,6 +64,8 @@ bool tg_parse_is_query_start(const tg_parser *parser, size_t ahead);
 /* Byte offset of the current token; span from there to the end of the last token taken. */
 size_t tg_parse_offset(const tg_parser *parser);
 tg_span tg_parse_span_from(const tg_parser *parser, size_t offset);
+/* The source text of a token, as a view. */
+tg_str tg_parse_token_text(const tg_parser *parser, const tg_token *token);
 /* The source text of a span, copied into the arena. */
 tg_str tg_parse_text(const tg_parser *parser, tg_span span);
 

@@ -356,7 +356,7 @@ static tg_code parse_value(tg_parser *parser, tg_str *out_text, bool *out_negati
         return tg_parse_string(parser, "a value", out_text);
     }
     const tg_token *token = tg_parse_peek(parser, 0);
-    *out_text = tg_str_sub(parser->text, token->offset, (size_t)token->offset + token->len);
+    *out_text = tg_parse_token_text(parser, token);
     tg_parse_advance(parser);
     return TG_OK;
 }

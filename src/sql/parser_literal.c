@@ -208,8 +208,7 @@ tg_code tg_parse_number(tg_parser *parser, bool is_negative, size_t offset, tg_e
     const tg_token *token = tg_parse_peek(parser, 0);
     tg_parse_advance(parser);
     number num = {.parser = parser,
-                  .text =
-                      tg_str_sub(parser->text, token->offset, (size_t)token->offset + token->len),
+                  .text = tg_parse_token_text(parser, token),
                   .is_negative = is_negative,
                   .span = tg_parse_span_from(parser, offset)};
     tg_value value;

@@ -22,7 +22,7 @@ static tg_str unquote(tg_arena *arena, tg_str quoted)
 tg_ident tg_parse_take_ident(tg_parser *parser)
 {
     const tg_token *token = tg_parse_peek(parser, 0);
-    tg_str text = tg_str_sub(parser->text, token->offset, (size_t)token->offset + token->len);
+    tg_str text = tg_parse_token_text(parser, token);
     bool quoted = token->kind == TG_TOK_QUOTED;
     tg_ident ident = {.text =
                           quoted ? unquote(parser->arena, text) : tg_str_copy(parser->arena, text),
@@ -278,8 +278,7 @@ tg_code tg_parse_string(tg_parser *parser, const char *what, tg_str *out_text)
     tg_auto_buf tg_buf value = TG_BUF_INIT;
     while (tg_parse_kind(parser, 0) == TG_TOK_STRING) {
         const tg_token *token = tg_parse_peek(parser, 0);
-        add_string(tg_str_sub(parser->text, token->offset, (size_t)token->offset + token->len),
-                   &value);
+        add_string(tg_parse_token_text(parser, token), &value);
         tg_parse_advance(parser);
     }
     *out_text = tg_buf_take(&value, parser->arena);

@@ -39,10 +39,7 @@ static tg_code parse_type_numbers(tg_parser *parser, size_t max, int *out_number
             const tg_token *token = tg_parse_peek(parser, 0);
             int64_t number = 0;
             if (token->kind != TG_TOK_INTEGER || count == max ||
-                !tg_str_to_i64(
-                    tg_str_sub(parser->text, token->offset, (size_t)token->offset + token->len),
-                    &number) ||
-                number > INT32_MAX) {
+                !tg_str_to_i64(tg_parse_token_text(parser, token), &number) || number > INT32_MAX) {
                 return tg_parse_fail(parser, count == max ? "')'" : "a whole number");
             }
             out_numbers[count++] = (int)number;
