@@ -57,3 +57,19 @@ bool tg_keyword_needs_quotes(tg_keyword keyword)
 {
     return keywords[keyword].reserved || keywords[keyword].strict || keywords[keyword].quote;
 }
+
+bool tg_keyword_takes_unit(tg_keyword function)
+{
+    switch (function) {
+    case TG_KW_DATEADD:
+    case TG_KW_DATE_ADD:
+    case TG_KW_TIMESTAMPADD:
+    case TG_KW_DATEDIFF:
+    case TG_KW_DATE_DIFF:
+    case TG_KW_TIMEDIFF:
+    case TG_KW_TIMESTAMPDIFF:
+        return true;
+    default:
+        return false;
+    }
+}

@@ -141,20 +141,9 @@ static bool parse_nulls_treatment(tg_parser *parser, tg_call *call)
     return false;
 }
 
-static bool takes_unit(const tg_parser *parser, tg_keyword function)
+/* A bare unit and a comma at the current token? */
+static bool at_unit(const tg_parser *parser)
 {
-    switch (function) {
-    case TG_KW_DATEADD:
-    case TG_KW_DATE_ADD:
-    case TG_KW_TIMESTAMPADD:
-    case TG_KW_DATEDIFF:
-    case TG_KW_DATE_DIFF:
-    case TG_KW_TIMEDIFF:
-    case TG_KW_TIMESTAMPDIFF:
-        break;
-    default:
-        return false;
-    }
     if (tg_parse_kind(parser, 0) != TG_TOK_WORD || tg_parse_kind(parser, 1) != TG_TOK_COMMA) {
         return false;
     }
@@ -170,10 +159,8 @@ static bool takes_unit(const tg_parser *parser, tg_keyword function)
     case TG_KW_MILLISECOND:
     case TG_KW_MICROSECOND:
         return true;
-    default: {
-        const tg_token *token = tg_parse_peek(parser, 0);
-        return tg_str_ieq(tg_parse_token_text(parser, token), TG_S("DAYOFYEAR"));
-    }
+    default:
+        return tg_str_ieq(tg_parse_token_text(parser, tg_parse_peek(parser, 0)), TG_S("DAYOFYEAR"));
     }
 }
 
@@ -190,7 +177,7 @@ static tg_code parse_arguments(tg_parser *parser, tg_call *call, call_args *args
         tg_parse_word(parser, 1) == TG_KW_FROM) {
         return parse_extract(parser, args);
     }
-    if (takes_unit(parser, function)) {
+    if (tg_keyword_takes_unit(function) && at_unit(parser)) {
         return parse_unit(parser, args);
     }
     if (function == TG_KW_TRIM && is_trim(parser, parser->pos - 1)) {

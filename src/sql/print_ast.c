@@ -230,14 +230,8 @@ static void print_window(printer *p, const tg_window_spec *spec)
 
 static bool is_unit_call(const tg_call *call)
 {
-    static const char *const NAMES[] = {"dateadd",   "date_add",      "timestampadd", "datediff",
-                                        "date_diff", "timestampdiff", "timediff"};
-    for (size_t i = 0; call->name.count == 1 && i < sizeof(NAMES) / sizeof(*NAMES); i++) {
-        if (tg_str_ieq(call->name.parts[0].text, tg_str_from(NAMES[i]))) {
-            return true;
-        }
-    }
-    return false;
+    return call->name.count == 1 &&
+           tg_keyword_takes_unit(tg_keyword_find(call->name.parts[0].text));
 }
 
 static void print_call_args(printer *p, const tg_expr *expr)

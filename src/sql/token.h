@@ -106,5 +106,7 @@ tg_keyword tg_keyword_find(tg_str word);
 const char *tg_keyword_text(tg_keyword keyword);
 bool tg_keyword_is_strict(tg_keyword keyword);
 bool tg_keyword_needs_quotes(tg_keyword keyword);
+/* Functions whose first argument may be a bare unit: dateadd(DAY, 1, d). */
+bool tg_keyword_takes_unit(tg_keyword function);
 
 #endif
