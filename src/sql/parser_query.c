@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queries: WITH, SELECT, set operations (INTERSECT binds tighter), ORDER BY and LIMIT. */
 #include "sql/parser_int.h"
+#include "sql/sql.h"
 
 /* ---- SELECT ---------------------------------------------------------------------------------- */
 
@@ -299,13 +300,8 @@ static tg_code parse_values_query(tg_parser *parser, tg_query_body **out_body)
                           .column_aliases = columns,
                           .column_alias_count = column_count,
                           .query = query};
-    tg_select_item *item = TG_NEW(parser->arena, tg_select_item);
-    item->expr = tg_parse_new_expr(parser, TG_EXPR_STAR, values->span.offset, NULL, 0);
-    tg_select *select = TG_NEW(parser->arena, tg_select);
-    *select = (tg_select){.span = values->span, .items = item, .item_count = 1, .from = from};
-    tg_query_body *body = TG_NEW(parser->arena, tg_query_body);
-    *body = (tg_query_body){.kind = TG_BODY_SELECT, .span = values->span, .select = select};
-    *out_body = body;
+    tg_expr *star = tg_parse_new_expr(parser, TG_EXPR_STAR, values->span.offset, NULL, 0);
+    *out_body = tg_sql_select_star(parser->arena, star, from, values->span)->body;
     return TG_OK;
 }
 

@@ -2,6 +2,7 @@
 /* FROM: tables with time travel, subqueries, VALUES, table functions, joins, PIVOT and TABLESAMPLE
  * (kept as text). */
 #include "sql/parser_int.h"
+#include "sql/sql.h"
 
 static tg_relation *new_relation(tg_parser *parser, tg_relation_kind kind, size_t offset)
 {
@@ -196,17 +197,10 @@ static tg_code name_join(tg_parser *parser, tg_relation **relation)
         (*relation)->column_alias_count = count;
         return TG_OK;
     }
-    tg_select_item *item = TG_NEW(parser->arena, tg_select_item);
-    item->expr = tg_parse_new_expr(parser, TG_EXPR_STAR, (*relation)->span.offset, NULL, 0);
-    tg_select *select = TG_NEW(parser->arena, tg_select);
-    *select =
-        (tg_select){.span = (*relation)->span, .items = item, .item_count = 1, .from = *relation};
-    tg_query_body *body = TG_NEW(parser->arena, tg_query_body);
-    *body = (tg_query_body){.kind = TG_BODY_SELECT, .span = select->span, .select = select};
-    tg_query *query = TG_NEW(parser->arena, tg_query);
-    *query = (tg_query){.span = select->span, .body = body};
-    tg_relation *named = new_relation(parser, TG_REL_QUERY, select->span.offset);
-    named->query = query;
+    tg_span span = (*relation)->span;
+    tg_expr *star = tg_parse_new_expr(parser, TG_EXPR_STAR, span.offset, NULL, 0);
+    tg_relation *named = new_relation(parser, TG_REL_QUERY, span.offset);
+    named->query = tg_sql_select_star(parser->arena, star, *relation, span);
     named->alias = alias;
     named->column_aliases = columns;
     named->column_alias_count = count;

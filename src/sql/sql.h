@@ -58,6 +58,8 @@ void tg_sql_print_ident(tg_str name, tg_buf *out); /* with backticks when needed
 void tg_sql_visit_tables(const tg_query *query, void (*fn)(void *ctx, const tg_relation *table),
                          void *ctx);
 
+/* SELECT star FROM from; span: the place of the whole. */
+tg_query *tg_sql_select_star(tg_arena *arena, tg_expr *star, tg_relation *from, tg_span span);
 /* The query that a CREATE VIEW stands for: its query, with the view's column names when it lists
  * some. */
 tg_query *tg_sql_view_query(const tg_stmt *stmt, tg_arena *arena);

@@ -2,6 +2,19 @@
 /* Views as queries: CREATE VIEW v (a, b) AS q means SELECT * FROM (q) AS v (a, b). */
 #include "sql/sql.h"
 
+tg_query *tg_sql_select_star(tg_arena *arena, tg_expr *star, tg_relation *from, tg_span span)
+{
+    tg_select_item *item = TG_NEW(arena, tg_select_item);
+    *item = (tg_select_item){.expr = star};
+    tg_select *select = TG_NEW(arena, tg_select);
+    *select = (tg_select){.span = span, .items = item, .item_count = 1, .from = from};
+    tg_query_body *body = TG_NEW(arena, tg_query_body);
+    *body = (tg_query_body){.kind = TG_BODY_SELECT, .span = span, .select = select};
+    tg_query *query = TG_NEW(arena, tg_query);
+    *query = (tg_query){.span = span, .body = body};
+    return query;
+}
+
 tg_query *tg_sql_view_query(const tg_stmt *stmt, tg_arena *arena)
 {
     if (stmt->column_count == 0) {
@@ -20,13 +33,5 @@ tg_query *tg_sql_view_query(const tg_stmt *stmt, tg_arena *arena)
                           .query = stmt->query};
     tg_expr *star = TG_NEW(arena, tg_expr);
     *star = (tg_expr){.kind = TG_EXPR_STAR, .span = stmt->span};
-    tg_select_item *item = TG_NEW(arena, tg_select_item);
-    *item = (tg_select_item){.expr = star};
-    tg_select *select = TG_NEW(arena, tg_select);
-    *select = (tg_select){.span = stmt->span, .items = item, .item_count = 1, .from = from};
-    tg_query_body *body = TG_NEW(arena, tg_query_body);
-    *body = (tg_query_body){.kind = TG_BODY_SELECT, .span = stmt->span, .select = select};
-    tg_query *query = TG_NEW(arena, tg_query);
-    *query = (tg_query){.span = stmt->span, .body = body};
-    return query;
+    return tg_sql_select_star(arena, star, from, stmt->span);
 }
