@@ -382,6 +382,14 @@ tg_code tg_parse_unsupported(tg_parser *parser, size_t offset, const char *what)
     return tg_error_span(parser->err, span.offset, span.len > 0 ? span.len : 1);
 }
 
+tg_code tg_parse_fail_precision(tg_parser *parser, tg_span span, int64_t precision)
+{
+    (void)TG_ERR(parser->err, DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION,
+                 "decimal precision %lld is larger than the maximum of %d", (long long)precision,
+                 (int)TG_PARSE_DECIMAL_DIGITS_MAX);
+    return tg_error_span(parser->err, span.offset, span.len);
+}
+
 tg_code tg_parse_enter(tg_parser *parser)
 {
     if (parser->depth >= TG_LIMIT_EXPRESSION_DEPTH) {

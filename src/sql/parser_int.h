@@ -12,7 +12,7 @@
 #include "sql/ast.h"
 #include "sql/token.h"
 
-enum { TG_PARSE_WANTED_MAX = 48 };
+enum { TG_PARSE_WANTED_MAX = 48, TG_PARSE_DECIMAL_DIGITS_MAX = 38 };
 
 typedef struct tg_parser {
     tg_str text;
@@ -75,6 +75,8 @@ tg_str tg_parse_text(const tg_parser *parser, tg_span span);
 tg_code tg_parse_fail(tg_parser *parser, const char *expected);
 /* UNSUPPORTED_FEATURE over the source from offset to the last token taken. */
 tg_code tg_parse_unsupported(tg_parser *parser, size_t offset, const char *what);
+/* DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION. */
+tg_code tg_parse_fail_precision(tg_parser *parser, tg_span span, int64_t precision);
 /* Counts one level of nesting; TIDEGATE_LIMIT_EXCEEDED beyond the limit. */
 TG_CHECKED tg_code tg_parse_enter(tg_parser *parser);
 void tg_parse_leave(tg_parser *parser);
@@ -91,6 +93,8 @@ TG_CHECKED tg_code tg_parse_ident_list(tg_parser *parser, const char *what,
 tg_ident tg_parse_take_ident(tg_parser *parser);
 /* One or more string tokens, joined. */
 TG_CHECKED tg_code tg_parse_string(tg_parser *parser, const char *what, tg_str *out_text);
+/* The value of a hexadecimal digit; -1: it is none. */
+int tg_parse_hex_digit(char c);
 /* (key = value, ...) */
 TG_CHECKED tg_code tg_parse_properties(tg_parser *parser, tg_property **out_items,
                                        size_t *out_count);

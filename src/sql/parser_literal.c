@@ -52,8 +52,6 @@ bool tg_parse_is_number(tg_token_kind kind)
     return kind >= TG_TOK_INTEGER && kind <= TG_TOK_BIG_DECIMAL;
 }
 
-enum { DECIMAL_DIGITS_MAX = 38 };
-
 /* A number token: its sign and its text without suffix. */
 typedef struct number {
     tg_parser *parser;
@@ -67,14 +65,6 @@ static tg_code fail_range(const number *num, const char *type)
     (void)TG_ERR(num->parser->err, INVALID_NUMERIC_LITERAL_RANGE,
                  "number %s%.*s is outside the range of %s", num->is_negative ? "-" : "",
                  TG_SARG(num->text), type);
-    return tg_error_span(num->parser->err, num->span.offset, num->span.len);
-}
-
-static tg_code fail_precision(const number *num, int64_t precision)
-{
-    (void)TG_ERR(num->parser->err, DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION,
-                 "decimal precision %lld is larger than the maximum of %d", (long long)precision,
-                 (int)DECIMAL_DIGITS_MAX);
     return tg_error_span(num->parser->err, num->span.offset, num->span.len);
 }
 
@@ -115,7 +105,7 @@ static tg_code decimal_number(const number *num, tg_value *out)
         if (significant == 0 && c == '0') {
             continue;
         }
-        if (++significant <= DECIMAL_DIGITS_MAX) {
+        if (++significant <= TG_PARSE_DECIMAL_DIGITS_MAX) {
             unscaled = unscaled * 10 + (c - '0');
         }
     }
@@ -129,18 +119,18 @@ static tg_code decimal_number(const number *num, tg_value *out)
         }
     }
     scale -= exponent;
-    while (scale < 0 && significant > 0 && significant <= DECIMAL_DIGITS_MAX) {
+    while (scale < 0 && significant > 0 && significant <= TG_PARSE_DECIMAL_DIGITS_MAX) {
         significant++;
         scale++;
-        if (significant <= DECIMAL_DIGITS_MAX) {
+        if (significant <= TG_PARSE_DECIMAL_DIGITS_MAX) {
             unscaled *= 10;
         }
     }
     scale = scale < 0 && significant == 0 ? 0 : scale;
     int64_t precision = significant > scale ? significant : scale;
     precision = precision < 1 ? 1 : precision;
-    if (precision > DECIMAL_DIGITS_MAX || scale < 0) {
-        return fail_precision(num, precision);
+    if (precision > TG_PARSE_DECIMAL_DIGITS_MAX || scale < 0) {
+        return tg_parse_fail_precision(num->parser, num->span, precision);
     }
     const tg_type *type = tg_type_decimal(num->parser->arena, (int)precision, (int)scale);
     *out = tg_value_decimal(type, num->is_negative ? -unscaled : unscaled);
@@ -233,10 +223,7 @@ static tg_code hex_literal(tg_parser *parser, tg_str text, size_t offset, tg_exp
     size_t len = (text.len + 1) / 2;
     char *bytes = tg_arena_alloc(parser->arena, len);
     for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i], lower = (char)(c | 0x20);
-        int digit = c >= '0' && c <= '9'           ? c - '0'
-                    : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10
-                                                   : -1;
+        int digit = tg_parse_hex_digit(text.ptr[i]);
         if (digit < 0) {
             return fail_typed(parser, tg_parse_span_from(parser, offset), "hexadecimal number");
         }

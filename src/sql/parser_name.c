@@ -140,7 +140,7 @@ tg_code tg_parse_identifier_clause(tg_parser *parser, tg_name *out_name)
 
 /* ---- strings --------------------------------------------------------------------------------- */
 
-static int hex_digit(char c)
+int tg_parse_hex_digit(char c)
 {
     if (c >= '0' && c <= '9') {
         return c - '0';
@@ -157,7 +157,7 @@ static int64_t hex_value(tg_str text, size_t pos, size_t count)
     }
     int64_t value = 0;
     for (size_t i = 0; i < count; i++) {
-        int digit = hex_digit(text.ptr[pos + i]);
+        int digit = tg_parse_hex_digit(text.ptr[pos + i]);
         if (digit < 0) {
             return -1;
         }

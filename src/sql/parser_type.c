@@ -2,7 +2,7 @@
 /* Types as Spark writes them: DECIMAL(10, 2), ARRAY<INT>, STRUCT<a: INT, b STRING NOT NULL>, INTERVAL DAY TO SECOND. */
 #include "sql/parser_int.h"
 
-enum { DECIMAL_PRECISION_DEFAULT = 10, DECIMAL_PRECISION_MAX = 38 };
+enum { DECIMAL_PRECISION_DEFAULT = 10 };
 
 /* A '>' that may be the first character of '>>', '>>>' or '>='; what is left of the token stays. */
 static tg_code expect_close_angle(tg_parser *parser)
@@ -58,11 +58,8 @@ static tg_code parse_decimal_type(tg_parser *parser, size_t offset, const tg_typ
     TG_TRY(parse_type_numbers(parser, 2, numbers, &count));
     int precision = numbers[0], scale = numbers[1];
     tg_span span = tg_parse_span_from(parser, offset);
-    if (precision > DECIMAL_PRECISION_MAX) {
-        (void)TG_ERR(parser->err, DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION,
-                     "decimal precision %d is larger than the maximum of %d", precision,
-                     (int)DECIMAL_PRECISION_MAX);
-        return tg_error_span(parser->err, span.offset, span.len);
+    if (precision > TG_PARSE_DECIMAL_DIGITS_MAX) {
+        return tg_parse_fail_precision(parser, span, precision);
     }
     if (precision < 1 || scale > precision) {
         (void)TG_ERR(parser->err, UNSUPPORTED_DATATYPE,
