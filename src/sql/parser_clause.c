@@ -47,10 +47,9 @@ static clause clause_here(tg_parser *parser, const char **out_name)
     return CLAUSE_NONE;
 }
 
-/* Words of a clause whose meaning is for another place: kept as text up to the next clause, AS, FLOW or the end. */
-static tg_code parse_text(tg_parser *parser, tg_str *out_text, tg_span *out_span)
+/* Words of a clause whose meaning is for another place: up to the next clause, AS, FLOW or the end. */
+static tg_code skip_words(tg_parser *parser)
 {
-    size_t offset = tg_parse_offset(parser);
     const char *name;
     do {
         if (tg_parse_kind(parser, 0) == TG_TOK_ERROR) {
@@ -59,8 +58,6 @@ static tg_code parse_text(tg_parser *parser, tg_str *out_text, tg_span *out_span
         tg_parse_advance(parser);
     } while (!tg_parse_at_end(parser) && tg_parse_word(parser, 0) != TG_KW_AS &&
              tg_parse_word(parser, 0) != TG_KW_FLOW && (clause_here(parser, &name) == CLAUSE_NONE));
-    *out_span = tg_parse_span_from(parser, offset);
-    *out_text = tg_parse_text(parser, *out_span);
     return TG_OK;
 }
 
@@ -74,14 +71,10 @@ static tg_code parse_number_of(tg_parser *parser)
 }
 
 /* SCHEDULE [REFRESH] EVERY n unit | CRON '..' [AT TIME ZONE z] | TRIGGER ON UPDATE [AT MOST EVERY INTERVAL ..] */
-static tg_code parse_schedule(tg_parser *parser, tg_dataset_clauses *clauses)
+static tg_code parse_schedule_words(tg_parser *parser)
 {
-    size_t offset = tg_parse_offset(parser);
     if (tg_parse_accept(parser, TG_KW_TRIGGER)) {
-        TG_TRY(parse_text(parser, &clauses->schedule, &clauses->schedule_span));
-        clauses->schedule_span = tg_parse_span_from(parser, offset);
-        clauses->schedule = tg_parse_text(parser, clauses->schedule_span);
-        return TG_OK;
+        return skip_words(parser);
     }
     tg_parse_advance(parser);
     (void)tg_parse_accept(parser, TG_KW_REFRESH);
@@ -105,6 +98,13 @@ static tg_code parse_schedule(tg_parser *parser, tg_dataset_clauses *clauses)
             TG_TRY(tg_parse_string(parser, "a time zone", &cron));
         }
     }
+    return TG_OK;
+}
+
+static tg_code parse_schedule(tg_parser *parser, tg_dataset_clauses *clauses)
+{
+    size_t offset = tg_parse_offset(parser);
+    TG_TRY(parse_schedule_words(parser));
     clauses->schedule_span = tg_parse_span_from(parser, offset);
     clauses->schedule = tg_parse_text(parser, clauses->schedule_span);
     return TG_OK;
@@ -130,8 +130,8 @@ static tg_code parse_cluster(tg_parser *parser, tg_dataset_clauses *clauses)
 static tg_code parse_clause(tg_parser *parser, tg_stmt *stmt, clause which)
 {
     tg_dataset_clauses *clauses = &stmt->clauses;
+    size_t offset = tg_parse_offset(parser);
     tg_ident word;
-    tg_str text;
     switch (which) {
     case CLAUSE_PROPERTIES:
         tg_parse_advance(parser);
@@ -170,7 +170,9 @@ static tg_code parse_clause(tg_parser *parser, tg_stmt *stmt, clause which)
         return TG_OK;
     case CLAUSE_ROW_FILTER:
         clauses->has_row_filter = true;
-        return parse_text(parser, &text, &clauses->row_filter_span);
+        TG_TRY(skip_words(parser));
+        clauses->row_filter_span = tg_parse_span_from(parser, offset);
+        return TG_OK;
     case CLAUSE_COLLATION:
         tg_parse_advance(parser);
         tg_parse_advance(parser);

@@ -30,20 +30,16 @@ static tg_code parse_expectation(tg_parser *parser, tg_constraint *out)
 
 /* Keys and checks are informational here: their text is kept, up to the comma or parenthesis that
  * ends them. */
-static tg_code skip_constraint(tg_parser *parser)
+static void skip_constraint(tg_parser *parser)
 {
     while (!tg_parse_at_end(parser) && tg_parse_kind(parser, 0) != TG_TOK_COMMA &&
            tg_parse_kind(parser, 0) != TG_TOK_RIGHT_PAREN) {
         if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN) {
-            size_t end = tg_parse_after_paren(parser, parser->pos);
-            while (parser->pos < end && tg_parse_kind(parser, 0) != TG_TOK_END) {
-                tg_parse_advance(parser);
-            }
+            parser->pos = tg_parse_after_paren(parser, parser->pos);
         } else {
             tg_parse_advance(parser);
         }
     }
-    return TG_OK;
 }
 
 /* [CONSTRAINT name] EXPECT | PRIMARY KEY | FOREIGN KEY | CHECK ... */
@@ -61,14 +57,14 @@ static tg_code parse_constraint(tg_parser *parser, tg_constraint *out)
         if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN) {
             TG_TRY(tg_parse_ident_list(parser, "a column name", &out->columns, &out->column_count));
         }
-        TG_TRY(skip_constraint(parser));
+        skip_constraint(parser);
     } else if (tg_parse_accept2(parser, TG_KW_FOREIGN, TG_KW_KEY)) {
         out->kind = TG_CONSTRAINT_FOREIGN_KEY;
         TG_TRY(tg_parse_ident_list(parser, "a column name", &out->columns, &out->column_count));
-        TG_TRY(skip_constraint(parser));
+        skip_constraint(parser);
     } else if (tg_parse_accept(parser, TG_KW_CHECK)) {
         out->kind = TG_CONSTRAINT_CHECK;
-        TG_TRY(skip_constraint(parser));
+        skip_constraint(parser);
     } else {
         return tg_parse_fail(parser, "EXPECT, PRIMARY KEY, FOREIGN KEY or CHECK");
     }
@@ -90,7 +86,10 @@ static tg_code parse_generated(tg_parser *parser, tg_column_def *column)
     TG_TRY(tg_parse_expect(parser, TG_KW_AS));
     if (tg_parse_accept(parser, TG_KW_IDENTITY)) {
         column->has_identity = true;
-        return tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN ? skip_constraint(parser) : TG_OK;
+        if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN) {
+            skip_constraint(parser);
+        }
+        return TG_OK;
     }
     TG_TRY(tg_parse_expect_token(parser, TG_TOK_LEFT_PAREN, "'('"));
     TG_TRY(tg_parse_expr(parser, &column->generated));
@@ -117,7 +116,8 @@ static tg_code parse_column_property(tg_parser *parser, tg_column_def *column,
     }
     if (tg_parse_accept(parser, TG_KW_MASK)) {
         column->has_mask = true;
-        return skip_constraint(parser);
+        skip_constraint(parser);
+        return TG_OK;
     }
     tg_keyword word = tg_parse_word(parser, 0);
     if (word == TG_KW_CONSTRAINT ||

@@ -18,9 +18,6 @@ static tg_relation *new_relation(tg_parser *parser, tg_relation_kind kind, size_
 static bool word_ends_relation(const tg_parser *parser)
 {
     tg_keyword word = tg_parse_word(parser, 0);
-    if (word == TG_KW_NONE) {
-        return false;
-    }
     switch (word) {
     case TG_KW_TABLESAMPLE:
     case TG_KW_PIVOT:
@@ -29,8 +26,7 @@ static bool word_ends_relation(const tg_parser *parser)
                tg_parse_word(parser, 1) != TG_KW_NONE;
     case TG_KW_SCHEDULE:
     case TG_KW_TBLPROPERTIES:
-    case TG_KW_KEYS:
-        return true; /* behind the source of a flow */
+    case TG_KW_KEYS: /* behind the source of a flow */
     case TG_KW_WITH:
         return true;
     default:
@@ -93,7 +89,7 @@ static tg_code parse_paren_text(tg_parser *parser, tg_str *out_text)
         return tg_parse_fail(parser, "'('");
     }
     size_t end = tg_parse_after_paren(parser, parser->pos);
-    while (parser->pos < end && tg_parse_kind(parser, 0) != TG_TOK_END) {
+    while (parser->pos < end) {
         if (tg_parse_kind(parser, 0) == TG_TOK_ERROR) {
             return tg_parse_fail(parser, NULL);
         }
