@@ -246,10 +246,16 @@ static bool group_head(translator *t, bool *is_only_flags)
         return true;
     }
     t->at++;
-    if (peek(t, 0) == '<' && peek(t, 1) != '=' && peek(t, 1) != '!') {
+    if (peek(t, 0) == '<' && peek(t, 1) != '=' && peek(t, 1) != '!') { /* <name> */
         t->group_count++;
         tg_buf_addz(&t->out, "?P");
-        return true; /* "<name>" is copied as it stands */
+        while (peek(t, 0) >= 0 && peek(t, 0) != '>') {
+            tg_buf_addc(&t->out, (char)peek(t, 0));
+            t->at++;
+        }
+        tg_buf_addc(&t->out, '>');
+        t->at++;
+        return true;
     }
     if (peek(t, 0) == '=' || peek(t, 0) == '!' || peek(t, 0) == '<') {
         return refuse(t, "it looks ahead or behind");
@@ -280,14 +286,6 @@ static bool group(translator *t, bool *matches_empty)
     }
     if (!group_head(t, &is_only_flags)) {
         return false;
-    }
-    if (t->out.ptr[t->out.len - 1] == 'P') {
-        while (peek(t, 0) >= 0 && peek(t, 0) != '>') {
-            tg_buf_addc(&t->out, (char)peek(t, 0));
-            t->at++;
-        }
-        tg_buf_addc(&t->out, '>');
-        t->at++;
     }
     *matches_empty = true;
     if (!is_only_flags && !alternation(t, matches_empty)) {
