@@ -54,11 +54,11 @@ static void push_problem(lexer *lex, tg_lexer_problem problem, size_t len)
 
 /* ---- blanks and comments ---- */
 
-/* Bytes of the white space at pos beyond ASCII (Spark's WS: U+00A0 U+1680 U+2000..200A U+2028
- * U+202F U+205F U+3000 and a BOM); 0: none. */
-static size_t wide_blank_len(const lexer *lex)
+/* Bytes of the white space at pos + ahead beyond ASCII (Spark's WS: U+00A0 U+1680 U+2000..200A
+ * U+2028 U+202F U+205F U+3000 and a BOM at the start); 0: none. */
+static size_t wide_blank_len(const lexer *lex, size_t ahead)
 {
-    int a = peek(lex, 0), b = peek(lex, 1), c = peek(lex, 2);
+    int a = peek(lex, ahead), b = peek(lex, ahead + 1), c = peek(lex, ahead + 2);
     if (a == 0xC2 && b == 0xA0) {
         return 2;
     }
@@ -66,7 +66,7 @@ static size_t wide_blank_len(const lexer *lex)
         (a == 0xE1 && b == 0x9A && c == 0x80) ||
         (a == 0xE2 && b == 0x80 && ((c >= 0x80 && c <= 0x8A) || c == 0xA8 || c == 0xAF)) ||
         (a == 0xE2 && b == 0x81 && c == 0x9F) || (a == 0xE3 && b == 0x80 && c == 0x80) ||
-        (a == 0xEF && b == 0xBB && c == 0xBF && lex->pos == 0);
+        (a == 0xEF && b == 0xBB && c == 0xBF && lex->pos + ahead == 0);
     return is_blank ? 3 : 0;
 }
 
@@ -107,7 +107,7 @@ static bool lex_blank(lexer *lex)
         lex->pos++;
         return true;
     }
-    size_t wide = c >= 0x80 ? wide_blank_len(lex) : 0;
+    size_t wide = c >= 0x80 ? wide_blank_len(lex, 0) : 0;
     if (wide > 0) {
         lex->pos += wide;
         return true;
@@ -267,8 +267,7 @@ static void lex_word(lexer *lex)
     bool has_letters = false; /* beyond ASCII */
     for (int c = peek(lex, 0); is_word_char(c) || c >= 0x80; c = peek(lex, len)) {
         if (c >= 0x80) {
-            lexer at = {.text = lex->text, .pos = lex->pos + len};
-            if (wide_blank_len(&at) > 0) {
+            if (wide_blank_len(lex, len) > 0) {
                 break;
             }
             has_letters = true;
