@@ -120,16 +120,10 @@ static void note_scan(void *self, const tg_rel *rel)
     }
 }
 
-static void ignore_expr(void *self, const tg_bexpr *expr)
-{
-    (void)self;
-    (void)expr;
-}
-
 void tg_sql_scans(const tg_rel *rel, tg_arena *arena, const tg_rel ***out_scans, size_t *out_count)
 {
     scan_list list = {.arena = arena};
-    tg_sql_rel_visit(rel, note_scan, ignore_expr, &list);
+    tg_sql_rel_visit(rel, note_scan, NULL, &list);
     *out_scans = list.scans.items;
     *out_count = list.scans.count;
 }

@@ -41,6 +41,7 @@ const tg_column *tg_sql_rel_column(const tg_rel *rel, uint32_t id);
 /* Calls fn for every node of the tree, parents first, also for those inside subqueries. */
 void tg_sql_bexpr_visit(const tg_bexpr *expr, void (*fn)(void *self, const tg_bexpr *expr),
                         void *self);
+/* Either function may be NULL. */
 void tg_sql_rel_visit(const tg_rel *rel, void (*on_rel)(void *self, const tg_rel *rel),
                       void (*on_expr)(void *self, const tg_bexpr *expr), void *self);
 
