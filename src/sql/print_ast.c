@@ -77,10 +77,6 @@ static void print_idents(printer *p, const tg_ident *idents, size_t count)
 static void print_value(printer *p, tg_value value)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
-    if (value.is_null && value.type->kind == TG_TYPE_VOID) {
-        add(p, "NULL");
-        return;
-    }
     tg_buf_adds(p->out, tg_value_literal(scratch, value));
 }
 
