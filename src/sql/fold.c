@@ -44,15 +44,11 @@ static tg_bexpr *fold_cast(folder *f, tg_bexpr *expr)
         return literal(f, tg_value_null(expr->type), expr);
     }
     tg_type_kind from = arg->type->kind, to = expr->type->kind;
-    if (from == TG_TYPE_TIMESTAMP && to == TG_TYPE_DATE) {
-        int64_t local = tg_zone_local_us(f->zone, arg->literal.as.i64);
+    if ((from == TG_TYPE_TIMESTAMP || from == TG_TYPE_TIMESTAMP_NTZ) && to == TG_TYPE_DATE) {
+        int64_t us = arg->literal.as.i64;
+        int64_t local = from == TG_TYPE_TIMESTAMP ? tg_zone_local_us(f->zone, us) : us;
         int64_t days = local / TG_US_PER_DAY - (local % TG_US_PER_DAY < 0);
         return literal(f, tg_value_int(expr->type, days), expr);
-    }
-    if (from == TG_TYPE_TIMESTAMP_NTZ && to == TG_TYPE_DATE) {
-        int64_t us = arg->literal.as.i64;
-        return literal(f, tg_value_int(expr->type, us / TG_US_PER_DAY - (us % TG_US_PER_DAY < 0)),
-                       expr);
     }
     bool from_text =
         from == TG_TYPE_STRING &&
