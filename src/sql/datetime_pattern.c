@@ -189,16 +189,13 @@ static void put_year(int32_t year, int count, tg_buf *out)
 
 static void put_offset(int32_t offset, char letter, int count, tg_buf *out)
 {
-    if (letter == 'X' && offset == 0) {
+    bool is_long_z = letter == 'Z' && count == 5;
+    if (offset == 0 && (letter == 'X' || is_long_z)) {
         tg_buf_addc(out, 'Z');
         return;
     }
     int minutes = (offset < 0 ? -offset : offset) / 60;
-    bool colon = (letter != 'Z' && count == 3) || (letter == 'Z' && count == 5);
-    if (letter == 'Z' && count == 5 && offset == 0) {
-        tg_buf_addc(out, 'Z');
-        return;
-    }
+    bool colon = (letter != 'Z' && count == 3) || is_long_z;
     tg_buf_addf(out, "%c%02d", offset < 0 ? '-' : '+', minutes / 60);
     if (letter != 'Z' && count == 1 && minutes % 60 == 0) {
         return;
