@@ -101,7 +101,7 @@ static void visit_source(const visitor *v, const tg_relation *relation, const ct
 static void visit_relation(const visitor *v, const tg_relation *relation, const cte_scope *scope)
 {
     TG_VEC(const tg_relation *) spine = {0};
-    while (relation && (relation->kind == TG_REL_JOIN || relation->left)) {
+    while (relation && relation->left) { /* joins, PIVOT, UNPIVOT */
         TG_VEC_PUSH(v->arena, &spine, relation);
         relation = relation->left;
     }
