@@ -228,12 +228,12 @@ struct tg_relation {
     tg_ident alias; /* empty text: none */
     const tg_ident *column_aliases;
     size_t column_alias_count;
-    bool is_stream;                    /* STREAM t, STREAM(t), STREAM read_files(..) */
-    tg_name name;                      /* TABLE */
-    tg_expr *version, *timestamp;      /* TABLE: time travel */
-    bool has_sample;                   /* TABLESAMPLE: parsed and refused */
-    tg_str clause_text;                /* PIVOT (..), UNPIVOT (..), TABLESAMPLE (..) as written */
-    const struct tg_property *options; /* STREAM t WITH (key = value, ..) */
+    bool is_stream;               /* STREAM t, STREAM(t), STREAM read_files(..) */
+    tg_name name;                 /* TABLE */
+    tg_expr *version, *timestamp; /* TABLE: time travel */
+    bool has_sample;              /* TABLESAMPLE: parsed and refused */
+    tg_str clause_text;           /* PIVOT (..), UNPIVOT (..), TABLESAMPLE (..) as written */
+    tg_property *options;         /* STREAM t WITH (key = value, ..) */
     size_t option_count;
     tg_query *query; /* QUERY, VALUES (a query whose body is VALUES) */
     tg_expr *call;   /* FUNCTION: an expression of kind CALL */

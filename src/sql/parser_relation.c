@@ -142,10 +142,9 @@ static tg_code parse_stream(tg_parser *parser, tg_relation **out_relation)
         TG_TRY(tg_parse_expect_token(parser, TG_TOK_RIGHT_PAREN, "')'"));
     }
     if (tg_parse_word(parser, 0) == TG_KW_WITH && tg_parse_kind(parser, 1) == TG_TOK_LEFT_PAREN) {
-        tg_property *options;
         tg_parse_advance(parser);
-        TG_TRY(tg_parse_properties(parser, &options, &(*out_relation)->option_count));
-        (*out_relation)->options = options;
+        TG_TRY(
+            tg_parse_properties(parser, &(*out_relation)->options, &(*out_relation)->option_count));
     }
     return TG_OK;
 }
