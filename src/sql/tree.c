@@ -370,7 +370,8 @@ static const tg_bwindow *map_window(const mapper *m, const tg_bwindow *window)
     changed.order_by = map_sorts(m, window->order_by, window->order_count);
     changed.start_offset = map_optional(m, window->start_offset);
     changed.end_offset = map_optional(m, window->end_offset);
-    if (memcmp(&changed, window, sizeof(changed)) == 0) {
+    if (changed.partition_by == window->partition_by && changed.order_by == window->order_by &&
+        changed.start_offset == window->start_offset && changed.end_offset == window->end_offset) {
         return window;
     }
     return tg_arena_memdup(m->arena, &changed, sizeof(changed));
