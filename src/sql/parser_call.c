@@ -192,14 +192,13 @@ static tg_code parse_arguments(tg_parser *parser, tg_call *call, call_args *args
         call->star = true;
         return TG_OK;
     }
-    call->distinct = tg_parse_word(parser, 0) == TG_KW_DISTINCT &&
-                     tg_parse_kind(parser, 1) != TG_TOK_COMMA &&
-                     tg_parse_kind(parser, 1) != TG_TOK_RIGHT_PAREN;
-    if (call->distinct) {
-        tg_parse_advance(parser);
-    } else if (tg_parse_word(parser, 0) == TG_KW_ALL && tg_parse_kind(parser, 1) != TG_TOK_COMMA &&
-               tg_parse_kind(parser, 1) != TG_TOK_RIGHT_PAREN) {
-        tg_parse_advance(parser);
+    /* DISTINCT and ALL are names when nothing stands behind them. */
+    tg_token_kind next = tg_parse_kind(parser, 1);
+    if (next != TG_TOK_COMMA && next != TG_TOK_RIGHT_PAREN) {
+        call->distinct = tg_parse_word(parser, 0) == TG_KW_DISTINCT;
+        if (call->distinct || tg_parse_word(parser, 0) == TG_KW_ALL) {
+            tg_parse_advance(parser);
+        }
     }
     TG_TRY(parse_argument(parser, args));
     bool done;
