@@ -201,7 +201,8 @@ static tg_code plan(tg_update *u, tg_flow_run *run, bool try_quick, tg_error *er
     return TG_OK;
 }
 
-static bool waits_for_upstream(const tg_update *u, const tg_flow *flow)
+/* Does the flow read a table that this update changes? */
+static bool reads_changed_table(const tg_update *u, const tg_flow *flow)
 {
     for (size_t i = 0; i < flow->upstream_count; i++) {
         if (u->targets[flow->upstream[i]->index].will_change) {
@@ -218,7 +219,7 @@ static tg_code analyse(tg_update *u, tg_flow_run *run, tg_error *err)
     fill_input(u, run);
     TG_TRY(load_state(u, run, err));
     TG_TRY(tg_update_collect_pins(u, run, err));
-    bool waits = waits_for_upstream(u, run->flow);
+    bool waits = reads_changed_table(u, run->flow);
     TG_TRY(plan(u, run, !waits, err));
     if (run->plan.program || waits) {
         run->target->will_change = true;
@@ -366,11 +367,7 @@ static tg_code run_program(tg_update *u, tg_flow_run *run, tg_error *err)
 /* A plan made before an upstream flow committed is thrown away. */
 static tg_code plan_in_turn(tg_update *u, tg_flow_run *run, tg_error *err)
 {
-    bool is_stale = false;
-    for (size_t i = 0; i < run->flow->upstream_count; i++) {
-        is_stale = is_stale || u->targets[run->flow->upstream[i]->index].will_change;
-    }
-    if (!is_stale) {
+    if (!reads_changed_table(u, run->flow)) {
         return TG_OK;
     }
     run->is_bound = false;
