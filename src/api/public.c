@@ -256,8 +256,7 @@ tg_status tg_session_update(tg_session *session, const tg_update_request *reques
         refresh[i] = tg_str_from(request->refresh[i]);
     }
     tg_event_sink sink = {.event = forward_event, .self = (void *)(uintptr_t)request};
-    tg_update_options options = {.struct_size = sizeof(options),
-                                 .is_dry_run = request->dry_run != 0,
+    tg_update_options options = {.is_dry_run = request->dry_run != 0,
                                  .refresh = refresh,
                                  .refresh_count = request->refresh_count,
                                  .cause = "API_CALL",

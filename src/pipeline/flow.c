@@ -184,21 +184,17 @@ static tg_code bind(tg_update *u, tg_flow_run *run, tg_error *err)
 /* try_quick: the pins are known, so that versions alone may prove that there is nothing to do. */
 static tg_code plan(tg_update *u, tg_flow_run *run, bool try_quick, tg_error *err)
 {
-    run->has_plan = false;
     if (try_quick) {
         bool is_proven;
         TG_TRY(tg_plan_quick(&run->input, u->arena, &is_proven, &run->plan, err));
         if (is_proven) {
-            run->has_plan = true;
             return TG_OK;
         }
     }
     if (!run->is_bound) {
         TG_TRY(bind(u, run, err));
     }
-    TG_TRY(tg_plan_refresh(&run->input, &run->query, u->arena, &run->plan, err));
-    run->has_plan = true;
-    return TG_OK;
+    return tg_plan_refresh(&run->input, &run->query, u->arena, &run->plan, err);
 }
 
 /* Does the flow read a table that this update changes? */

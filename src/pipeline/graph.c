@@ -305,8 +305,6 @@ static void read_files(tg_graph_builder *b)
         count += b->spec->libraries[i].file_count;
     }
     tg_source_file *files = TG_NEW_ARRAY(b->arena, tg_source_file, count);
-    b->graph->files = files;
-    b->graph->file_count = count;
     for (size_t i = 0; i < b->spec->library_count; i++) {
         for (size_t j = 0; j < b->spec->libraries[i].file_count; j++) {
             read_file(b, b->spec->libraries[i].files[j], files++);

@@ -33,7 +33,7 @@ typedef struct tg_graph_builder {
     TG_VEC(tg_registered_flow) flows;
     TG_VEC(tg_external) externals;
     tg_map flow_names;     /* full name -> tg_flow */
-    tg_map external_names; /* full name -> index + 1, as a pointer */
+    tg_map external_names; /* full name -> its index, a size_t */
     tg_map noted;          /* what was said once already */
 } tg_graph_builder;
 

@@ -30,15 +30,13 @@ typedef struct tg_spec {
     tg_str path;   /* as the user knows it: for messages */
     tg_str folder; /* absolute: relative paths resolve against it */
     tg_str name;
-    tg_str storage; /* absolute folder; may not exist yet */
-    bool is_storage_relative;
+    tg_str storage;         /* absolute folder; may not exist yet */
     tg_str catalog, schema; /* defaults; "main", "default" when not given */
     const tg_property *configuration;
     size_t configuration_count;
     const tg_library *libraries;
     size_t library_count;
     /* under the key tidegate: */
-    bool has_tidegate_key;
     tg_str warehouse;    /* absolute */
     tg_str timezone;     /* "UTC" when not given */
     tg_str memory_limit; /* empty: the engine's default */
@@ -154,8 +152,6 @@ struct tg_flow {
 
 typedef struct tg_graph {
     const tg_spec *spec;
-    const tg_source_file *files;
-    size_t file_count;
     tg_dataset **datasets; /* in order of definition */
     size_t dataset_count;
     tg_flow **
@@ -178,7 +174,6 @@ TG_CHECKED tg_code tg_graph_build(const tg_spec *spec, const tg_fs *fs, tg_arena
 /* ---- update ---------------------------------------------------------------------------------- */
 
 typedef struct tg_update_options {
-    size_t struct_size;
     bool is_dry_run;       /* analyses only: reads, writes nothing, no event file */
     const tg_str *refresh; /* --refresh: tables (or flows) by short or full name; none: all */
     size_t refresh_count;
@@ -186,7 +181,6 @@ typedef struct tg_update_options {
     tg_str timezone;           /* --timezone; empty: the spec's */
     bool explain;              /* keep the printed refresh programs in the result */
     const char *cause;         /* "USER_ACTION", "API_CALL", ...; NULL: USER_ACTION */
-    tg_str user_name;          /* may be empty */
     const tg_event_sink *sink; /* may be NULL */
 } tg_update_options;
 

@@ -166,8 +166,6 @@ static void read_storage(tg_spec_reader *r, const tg_yaml_node *node)
     if (!tg_spec_path(r, "storage", node, &r->spec->storage)) {
         return;
     }
-    r->spec->is_storage_relative =
-        !tg_path_is_absolute(node->text) && !tg_path_has_scheme(node->text);
     tg_fs_entry entry;
     if (tg_fs_stat(r->fs, r->spec->storage, &entry, NULL) == TG_OK && !entry.is_folder) {
         tg_spec_fail(r, node, TG_E_PIPELINE_STORAGE_ROOT_INVALID, NULL,

@@ -212,7 +212,6 @@ static void read_key(tg_spec_reader *r, const tg_yaml_node *key, const tg_yaml_n
 
 void tg_spec_read_tidegate(tg_spec_reader *r, const tg_yaml_node *node)
 {
-    r->spec->has_tidegate_key = true;
     if (node->kind == TG_YAML_SCALAR && node->type == TG_YAML_NULL) {
         return; /* the key alone: all defaults */
     }

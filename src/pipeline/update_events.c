@@ -42,9 +42,6 @@ static void emit_create_update(tg_update *u, const char *cause)
     tg_json_begin(&out, &details);
     tg_json_object(&out);
     tg_json_kstrz(&out, "cause", cause);
-    if (u->options->user_name.len) {
-        tg_json_kstr(&out, "run_as", u->options->user_name);
-    }
     tg_json_kbool(&out, "full_refresh", false);
     tg_json_kbool(&out, "validate_only", u->options->is_dry_run);
     add_strings(&out, "refresh_selection", u->options->refresh, u->options->refresh_count);
@@ -79,14 +76,11 @@ static void emit_user_action(tg_update *u)
     tg_json_begin(&out, &details);
     tg_json_object(&out);
     tg_json_kstrz(&out, "action", "START");
-    if (u->options->user_name.len) {
-        tg_json_kstr(&out, "user_name", u->options->user_name);
-    }
     tg_json_end_object(&out);
-    tg_str user = u->options->user_name.len ? u->options->user_name : TG_S("a user");
     tg_event event = {.type = TG_EVENT_USER_ACTION,
-                      .message = tg_str_printf(u->arena, "%.*s started an update of pipeline %.*s.",
-                                               TG_SARG(user), TG_SARG(u->graph->spec->name))};
+                      .message =
+                          tg_str_printf(u->arena, "a user started an update of pipeline %.*s.",
+                                        TG_SARG(u->graph->spec->name))};
     emit(u, &event, &details);
 }
 
@@ -103,9 +97,6 @@ void tg_update_event_start(tg_update *u)
 void tg_update_event_state(tg_update *u, tg_update_state state, const tg_error *error)
 {
     u->result->state = state;
-    if (!u->log) {
-        return;
-    }
     const char *name = tg_update_state_name(state);
     tg_auto_buf tg_buf details = TG_BUF_INIT;
     tg_json_out out;
@@ -224,9 +215,6 @@ static void add_issues(tg_json_out *out, const tg_flow_result *result)
         }
         if (has_legacy_type(issue->issue_type)) {
             tg_json_kstrz(out, "legacy_issue_type", "UNSUPPORTED_REPLACE_WHERE_PREDICATE");
-        }
-        if (issue->detail.len) {
-            tg_json_kstr(out, "detail", issue->detail);
         }
         tg_json_end_object(out);
     }

@@ -30,8 +30,7 @@ typedef struct tg_flow_run {
     tg_target *target;
     bool is_selected;
     tg_refresh_input input;
-    bool has_plan; /* plan holds for the pins of its input */
-    tg_refresh_plan plan;
+    tg_refresh_plan plan; /* holds for the pins of its input */
     tg_bound_query query; /* when it was bound */
     bool is_bound;
     tg_flow_result *result;

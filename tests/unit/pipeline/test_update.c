@@ -103,7 +103,6 @@ static void run_with(fixture *f, tg_update_options options)
     tg_buf_clear(&f->messages);
     f->diags = (tg_diags)TG_DIAGS_INIT;
     const tg_event_sink sink = {.event = hear, .self = f};
-    options.struct_size = sizeof(options);
     options.sink = &sink;
     options.now = options.now.len ? options.now : TG_S("2024-03-05T12:00:00Z");
     const tg_spec *spec;
