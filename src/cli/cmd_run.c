@@ -25,7 +25,7 @@ static void on_event(void *self, const tg_event *event, tg_str json_line)
     const bool *as_json = self;
     if (*as_json) {
         printf("%.*s\n", TG_SARG(json_line));
-    } else if (event->level != TG_LEVEL_METRICS) {
+    } else {
         say("%s%.*s", event->level == TG_LEVEL_WARN ? "WARN: " : "", TG_SARG(event->message));
     }
 }

@@ -8,13 +8,13 @@ static const char *const type_names[] = {
 #undef TG_EVENT_TYPE
 };
 
-const char *tg_event_type_name(tg_event_type type)
+static const char *type_name(tg_event_type type)
 {
     tg_assert((unsigned)type < TG_EVENT_TYPE_COUNT_);
     return type_names[type];
 }
 
-const char *tg_event_level_name(tg_event_level level)
+static const char *level_name(tg_event_level level)
 {
     switch (level) {
     case TG_LEVEL_INFO:
@@ -23,8 +23,6 @@ const char *tg_event_level_name(tg_event_level level)
         return "WARN";
     case TG_LEVEL_ERROR:
         return "ERROR";
-    case TG_LEVEL_METRICS:
-        return "METRICS";
     }
     return "INFO";
 }
@@ -42,7 +40,11 @@ static void add_place(const tg_place *place, tg_json_out *out)
     tg_json_end_object(out);
 }
 
-void tg_event_error_json(const tg_error *error, bool is_fatal, tg_json_out *out)
+/*
+ * {"fatal":..,"exceptions":[{"class_name","message","error_class","sql_state","stack":[]}]}, with
+ * file and line when known.
+ */
+static void add_error(const tg_error *error, bool is_fatal, tg_json_out *out)
 {
     tg_json_object(out);
     tg_json_kbool(out, "fatal", is_fatal);
@@ -109,19 +111,19 @@ void tg_event_json(const tg_event *event, const tg_event_origin *origin, const c
     add_origin(event, origin, &out);
     tg_json_kstr(&out, "timestamp", tg_instant_text(scratch, event->timestamp_us));
     tg_json_kstr(&out, "message", event->message);
-    tg_json_kstrz(&out, "level", tg_event_level_name(event->level));
-    tg_json_kstrz(&out, "maturity_level", event->is_evolving ? "EVOLVING" : "STABLE");
+    tg_json_kstrz(&out, "level", level_name(event->level));
+    tg_json_kstrz(&out, "maturity_level", "STABLE");
     tg_json_keyz(&out, "error");
     if (event->error) {
-        tg_event_error_json(event->error, event->is_fatal, &out);
+        add_error(event->error, event->is_fatal, &out);
     } else {
         tg_json_null(&out);
     }
     tg_json_keyz(&out, "details");
     tg_json_object(&out);
-    tg_json_keyz(&out, tg_event_type_name(event->type));
+    tg_json_keyz(&out, type_name(event->type));
     tg_json_raw(&out, event->details.len ? event->details : TG_S("{}"));
     tg_json_end_object(&out);
-    tg_json_kstrz(&out, "event_type", tg_event_type_name(event->type));
+    tg_json_kstrz(&out, "event_type", type_name(event->type));
     tg_json_end_object(&out);
 }

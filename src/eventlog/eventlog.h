@@ -19,20 +19,11 @@ typedef enum tg_event_type {
     TG_EVENT_TYPE_COUNT_
 } tg_event_type;
 
-typedef enum tg_event_level {
-    TG_LEVEL_INFO,
-    TG_LEVEL_WARN,
-    TG_LEVEL_ERROR,
-    TG_LEVEL_METRICS
-} tg_event_level;
-
-const char *tg_event_type_name(tg_event_type type);
-const char *tg_event_level_name(tg_event_level level);
+typedef enum tg_event_level { TG_LEVEL_INFO, TG_LEVEL_WARN, TG_LEVEL_ERROR } tg_event_level;
 
 typedef struct tg_event {
     tg_event_type type;
     tg_event_level level;
-    bool is_evolving;      /* maturity_level EVOLVING instead of STABLE */
     tg_str message;        /* one sentence for people */
     tg_str details;        /* the object under details.<event_type>, as JSON; empty: {} */
     const tg_error *error; /* NULL: none */
@@ -77,11 +68,5 @@ TG_CHECKED tg_code tg_eventlog_flush(tg_eventlog *log, tg_error *err);
 tg_code tg_eventlog_close(tg_eventlog *log, tg_error *err);
 /* <storage>/events/<update_id>.jsonl; empty without storage. */
 tg_str tg_eventlog_path(const tg_eventlog *log);
-
-/*
- * {"fatal":..,"exceptions":[{"class_name","message","error_class","sql_state","stack":[]}]}, with
- * file and line when known.
- */
-void tg_event_error_json(const tg_error *error, bool is_fatal, tg_json_out *out);
 
 #endif
