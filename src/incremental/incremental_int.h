@@ -5,6 +5,9 @@
 
 #include "incremental/incremental.h"
 
+/* The same table at the same version with the same content. */
+bool tg_source_identity_equal(const tg_source_identity *a, const tg_source_identity *b);
+
 /* A predicate over a target, bound and folded with one clock. */
 typedef struct tg_window {
     const tg_bexpr *predicate; /* NULL: everything */

@@ -11,19 +11,22 @@
 
 /* ---- coverage -------------------------------------------------------------------------------- */
 
+static tg_source_identity identity_of(const tg_pin *pin)
+{
+    return (tg_source_identity){
+        .name = pin->name, .path = pin->path, .version = pin->version, .digest = pin->digest};
+}
+
 static bool pins_match(const tg_piece *piece, const tg_pin *pins, size_t pin_count)
 {
     if (piece->source_count != pin_count) {
         return false;
     }
     for (size_t i = 0; i < pin_count; i++) {
+        const tg_source_identity pinned = identity_of(&pins[i]);
         bool found = false;
         for (size_t j = 0; j < piece->source_count && !found; j++) {
-            const tg_source_identity *source = &piece->sources[j];
-            found = tg_str_eq(source->name, pins[i].name) &&
-                    tg_str_eq(source->path, pins[i].path) && source->version == pins[i].version &&
-                    source->digest.high == pins[i].digest.high &&
-                    source->digest.low == pins[i].digest.low;
+            found = tg_source_identity_equal(&piece->sources[j], &pinned);
         }
         if (!found) {
             return false;
@@ -321,10 +324,7 @@ static const tg_source_identity *identities(const tg_refresh_input *input, tg_ar
 {
     tg_source_identity *sources = TG_NEW_ARRAY(arena, tg_source_identity, input->pin_count);
     for (size_t i = 0; i < input->pin_count; i++) {
-        sources[i] = (tg_source_identity){.name = input->pins[i].name,
-                                          .path = input->pins[i].path,
-                                          .version = input->pins[i].version,
-                                          .digest = input->pins[i].digest};
+        sources[i] = identity_of(&input->pins[i]);
     }
     return sources;
 }

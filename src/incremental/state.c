@@ -12,7 +12,7 @@
 
 enum { STATE_FORMAT = 1 };
 
-static bool same_source(const tg_source_identity *a, const tg_source_identity *b)
+bool tg_source_identity_equal(const tg_source_identity *a, const tg_source_identity *b)
 {
     return a->version == b->version && a->digest.high == b->digest.high &&
            a->digest.low == b->digest.low && tg_str_eq(a->name, b->name) &&
@@ -24,7 +24,7 @@ typedef TG_VEC(const tg_source_identity *) source_list;
 static size_t source_index(source_list *list, const tg_source_identity *source, tg_arena *arena)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (same_source(list->items[i], source)) {
+        if (tg_source_identity_equal(list->items[i], source)) {
             return i;
         }
     }
