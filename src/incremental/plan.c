@@ -35,12 +35,6 @@ static bool pins_match(const tg_piece *piece, const tg_pin *pins, size_t pin_cou
     return true;
 }
 
-/* Why the window is not covered, in the order in which a user would look for it. */
-typedef struct coverage_test {
-    bool is_covered;
-    const char *issue; /* NULL when covered */
-} coverage_test;
-
 static bool is_state_commit(const tg_refresh_input *input, const tg_commit_fact *commit)
 {
     return commit->version == input->state.state_version;
@@ -73,30 +67,31 @@ static tg_region covered_region(const tg_refresh_input *input, const tg_flow_sta
     return covered;
 }
 
-static coverage_test test_coverage(const tg_refresh_input *input, const tg_flow_state *state,
-                                   const tg_window *window, tg_str fingerprint, tg_arena *arena)
+/* Why the window is not covered, in the order in which a user would look for it; NULL: it is. */
+static const char *coverage_issue(const tg_refresh_input *input, const tg_flow_state *state,
+                                  const tg_window *window, tg_str fingerprint, tg_arena *arena)
 {
     if (!tg_str_eq(fingerprint, state->fingerprint)) {
-        return (coverage_test){false, "QUERY_FINGERPRINT_CHANGED"};
+        return "QUERY_FINGERPRINT_CHANGED";
     }
     if (is_changed_outside(input, window->region)) {
-        return (coverage_test){false, "EXTERNAL_CHANGE_IN_REPLACE_WINDOW"};
+        return "EXTERNAL_CHANGE_IN_REPLACE_WINDOW";
     }
     if (!window->is_deterministic) {
-        return (coverage_test){false, "REPLACE_WHERE_NOT_DETERMINISTIC"};
+        return "REPLACE_WHERE_NOT_DETERMINISTIC";
     }
     if (!state->predicate_is_deterministic) {
-        return (coverage_test){false, "PRIOR_REPLACE_WHERE_NOT_DETERMINISTIC"};
+        return "PRIOR_REPLACE_WHERE_NOT_DETERMINISTIC";
     }
     if (tg_region_contains(covered_region(input, state, fingerprint, false, arena),
                            window->region)) {
-        return (coverage_test){true, NULL};
+        return NULL;
     }
     if (tg_region_contains(covered_region(input, state, fingerprint, true, arena),
                            window->region)) {
-        return (coverage_test){false, "DATA_HAS_CHANGED"};
+        return "DATA_HAS_CHANGED";
     }
-    return (coverage_test){false, "STALE_TARGET_DATA_IN_WINDOW"};
+    return "STALE_TARGET_DATA_IN_WINDOW";
 }
 
 /* ---- the target's definition ----------------------------------------------------------------- */
@@ -171,7 +166,7 @@ tg_code tg_plan_quick(const tg_refresh_input *input, tg_arena *arena, bool *out_
     }
     tg_window window;
     if (tg_window_bind(input, input->target.schema, arena, &window, NULL) != TG_OK ||
-        !test_coverage(input, &state, &window, state.fingerprint, arena).is_covered) {
+        coverage_issue(input, &state, &window, state.fingerprint, arena)) {
         return TG_OK;
     }
     set_no_op(out_plan, &window, arena);
@@ -364,8 +359,6 @@ static tg_code build_program(const tg_refresh_input *input, const tg_bound_query
                              tg_arena *arena, const tg_program **out_program, tg_error *err)
 {
     tg_rel *rel = query->rel;
-    tg_schema query_schema;
-    TG_TRY(tg_sql_output_schema(rel, arena, &query_schema, err));
     TG_TRY(tg_sql_project_by_name(rel, target->schema, arena, &rel, err));
     if (window->predicate) {
         rel = tg_sql_filter_output(rel, window->predicate, arena);
@@ -446,25 +439,25 @@ static void add_query_issues(tg_refresh_plan *plan, const tg_refresh_input *inpu
     }
 }
 
-static coverage_test test_state(const tg_refresh_input *input, const tg_window *window,
-                                tg_str fingerprint, tg_arena *arena)
+/* The same from what the table's commit says, if it says anything. */
+static const char *state_issue(const tg_refresh_input *input, const tg_window *window,
+                               tg_str fingerprint, tg_arena *arena)
 {
     tg_flow_state state;
     if (!input->target.exists || !input->state.has_txn) {
-        return (coverage_test){false, "CHANGE_SET_MISSING"};
+        return "CHANGE_SET_MISSING";
     }
     if (!tg_flow_state_from_json(input->state.state, arena, &state)) {
-        return (coverage_test){false, input->kind == TG_FLOW_COMPLETE
-                                          ? "CHANGE_SET_MISSING"
-                                          : "PRIOR_REPLACE_WHERE_PREDICATE_MISSING"};
+        return input->kind == TG_FLOW_COMPLETE ? "CHANGE_SET_MISSING"
+                                               : "PRIOR_REPLACE_WHERE_PREDICATE_MISSING";
     }
-    coverage_test test = test_coverage(input, &state, window, fingerprint, arena);
-    if (test.issue && input->kind == TG_FLOW_COMPLETE &&
-        strcmp(test.issue, "STALE_TARGET_DATA_IN_WINDOW") == 0) {
-        test.issue = "CHANGE_SET_MISSING"; /* a view that recorded no piece: its last answer was not
-                                              repeatable */
+    const char *issue = coverage_issue(input, &state, window, fingerprint, arena);
+    if (issue && input->kind == TG_FLOW_COMPLETE &&
+        strcmp(issue, "STALE_TARGET_DATA_IN_WINDOW") == 0) {
+        return "CHANGE_SET_MISSING"; /* a view that recorded no piece: its last answer was not
+                                        repeatable */
     }
-    return test;
+    return issue;
 }
 
 tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *query, tg_arena *arena,
@@ -479,12 +472,13 @@ tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *que
     TG_TRY(tg_window_bind(input, target.schema, arena, &window, err));
 
     tg_str fingerprint = fingerprint_of(input, query, arena);
-    coverage_test test = test_state(input, &window, fingerprint, arena);
-    if (test.is_covered && !target.changes_metadata) {
+    const char *issue = state_issue(input, &window, fingerprint, arena);
+    bool is_covered = issue == NULL;
+    if (is_covered && !target.changes_metadata) {
         set_no_op(out_plan, &window, arena);
         return TG_OK;
     }
-    const char *technique = test.is_covered                   ? "NO_OP"
+    const char *technique = is_covered                        ? "NO_OP"
                             : input->kind == TG_FLOW_COMPLETE ? "COMPLETE_RECOMPUTE"
                                                               : "COMPLETE_REPLACE_WHERE";
     tg_refresh_plan plan = {.technique = technique,
@@ -493,17 +487,16 @@ tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *que
                             .state =
                                 new_state(input, query, &window, fingerprint, technique, arena)};
     tg_plan_piece *piece = TG_NEW(arena, tg_plan_piece);
-    *piece = (tg_plan_piece){.where = window.text,
-                             .treatment = test.is_covered ? "NO_OP" : "RECOMPUTE",
-                             .reason = test.issue};
+    *piece = (tg_plan_piece){
+        .where = window.text, .treatment = is_covered ? "NO_OP" : "RECOMPUTE", .reason = issue};
     plan.pieces = piece;
     plan.piece_count = 1;
-    if (test.is_covered) {
+    if (is_covered) {
         plan.advanced = tg_region_none();
         plan.state.advanced = TG_S("false");
         plan.program = metadata_program(input, &target, arena);
     } else {
-        add_issue(&plan, test.issue, NULL, arena);
+        add_issue(&plan, issue, NULL, arena);
         add_query_issues(&plan, input, query, arena);
         TG_TRY(build_program(input, query, &window, &target, arena, &plan.program, err));
     }
