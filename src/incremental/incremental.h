@@ -123,15 +123,13 @@ typedef struct tg_refresh_plan {
 /* The digest of a definition: normal text of the query with its views' texts, output names, zone,
  * semantics version. */
 tg_digest tg_definition_digest(const tg_query *query, const tg_query *const *views,
-                               size_t view_count, tg_str zone_name, tg_arena *arena);
+                               size_t view_count, tg_str zone_name);
 
 /* The read_version to ask commits_since from: of the state, or -1 when there is none. */
 int64_t tg_plan_read_version(const tg_state_facts *state, tg_arena *arena);
 
-/* out_plan is set (technique NO_OP) when NO_OP is proven, else *out_proven is false. Predicate
- * errors are left to tg_plan_refresh. */
-TG_CHECKED tg_code tg_plan_quick(const tg_refresh_input *input, tg_arena *arena, bool *out_proven,
-                                 tg_refresh_plan *out_plan, tg_error *err);
+/* Is NO_OP proven? Then out_plan is set (technique NO_OP). Errors are left to tg_plan_refresh. */
+bool tg_plan_quick(const tg_refresh_input *input, tg_arena *arena, tg_refresh_plan *out_plan);
 /*
  * Errors: predicate names a column that the output lacks (UNRESOLVED_COLUMN...), is not boolean,
  * schema not compatible with the table's (INCOMPATIBLE ... classes), declared columns that differ
@@ -141,12 +139,11 @@ TG_CHECKED tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound
                                    tg_arena *arena, tg_refresh_plan *out_plan, tg_error *err);
 /*
  * R7 of the model: the race for a version was lost to these winners (of any kind but file and
- * schema conflicts, which the engine answers itself). Sets out_rerun, or gives the state to commit
- * on top of read_version.
+ * schema conflicts, which the engine answers itself). True: out_state is the state to commit on top
+ * of read_version; false: the plan must be made again.
  */
-TG_CHECKED tg_code tg_plan_rebase(const tg_refresh_plan *plan, const tg_refresh_input *input,
-                                  int64_t read_version, const tg_commit_fact *winners,
-                                  size_t winner_count, tg_arena *arena, tg_str *out_state,
-                                  bool *out_rerun, tg_error *err);
+bool tg_plan_rebase(const tg_refresh_plan *plan, const tg_refresh_input *input,
+                    int64_t read_version, const tg_commit_fact *winners, size_t winner_count,
+                    tg_arena *arena, tg_str *out_state);
 
 #endif

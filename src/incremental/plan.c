@@ -151,27 +151,23 @@ static void set_no_op(tg_refresh_plan *plan, const tg_window *window, tg_arena *
     };
 }
 
-tg_code tg_plan_quick(const tg_refresh_input *input, tg_arena *arena, bool *out_proven,
-                      tg_refresh_plan *out_plan, tg_error *err)
+bool tg_plan_quick(const tg_refresh_input *input, tg_arena *arena, tg_refresh_plan *out_plan)
 {
-    (void)err; /* what cannot be proven is left to tg_plan_refresh, which names the errors */
-    *out_proven = false;
     tg_flow_state state;
     if (!input->target.exists || !input->state.has_txn ||
         !tg_flow_state_from_json(input->state.state, arena, &state) ||
         state.query_has_time_function ||
         !tg_str_eq(state.definition, tg_digest_text(arena, input->definition)) ||
         !definition_matches_table(input)) {
-        return TG_OK;
+        return false;
     }
     tg_window window;
     if (tg_window_bind(input, input->target.schema, arena, &window, NULL) != TG_OK ||
         coverage_issue(input, &state, &window, state.fingerprint, arena)) {
-        return TG_OK;
+        return false;
     }
     set_no_op(out_plan, &window, arena);
-    *out_proven = true;
-    return TG_OK;
+    return true;
 }
 
 /* ---- full plan ------------------------------------------------------------------------------- */
@@ -504,11 +500,10 @@ tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *que
     return TG_OK;
 }
 
-tg_code tg_plan_rebase(const tg_refresh_plan *plan, const tg_refresh_input *input,
-                       int64_t read_version, const tg_commit_fact *winners, size_t winner_count,
-                       tg_arena *arena, tg_str *out_state, bool *out_rerun, tg_error *err)
+bool tg_plan_rebase(const tg_refresh_plan *plan, const tg_refresh_input *input,
+                    int64_t read_version, const tg_commit_fact *winners, size_t winner_count,
+                    tg_arena *arena, tg_str *out_state)
 {
-    (void)err;
     /* A commit without rows advances nothing, but what it records (the window is up to date) must
      * still hold. */
     tg_region mine = plan->advanced;
@@ -529,23 +524,20 @@ tg_code tg_plan_rebase(const tg_refresh_plan *plan, const tg_refresh_input *inpu
             meets = meets || !known || tg_region_meets(advanced, mine);
         }
         if (meets) {
-            *out_rerun = true;
-            return TG_OK;
+            return false;
         }
     }
     tg_flow_state state = plan->state;
     state.read_version = read_version;
     *out_state = tg_flow_state_to_json(&state, arena);
-    *out_rerun = false;
-    return TG_OK;
+    return true;
 }
 
 /* ---- definitions ----------------------------------------------------------------------------- */
 
 tg_digest tg_definition_digest(const tg_query *query, const tg_query *const *views,
-                               size_t view_count, tg_str zone_name, tg_arena *arena)
+                               size_t view_count, tg_str zone_name)
 {
-    (void)arena;
     tg_auto_buf tg_buf text = TG_BUF_INIT;
     tg_buf_addf(&text, "semantics %d zone %.*s\n", TG_SEMANTICS_VERSION, TG_SARG(zone_name));
     tg_sql_print_query(query, /* pretty= */ false, &text);

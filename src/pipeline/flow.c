@@ -114,8 +114,8 @@ static tg_digest digest_definition(tg_update *u, const tg_flow *flow)
     for (size_t i = 0; i < flow->view_count; i++) {
         views[i] = flow->views[i]->stmt->query;
     }
-    tg_digest digest = tg_definition_digest(flow->spec->query, views, flow->view_count,
-                                            tg_zone_name(u->zone), u->arena);
+    tg_digest digest =
+        tg_definition_digest(flow->spec->query, views, flow->view_count, tg_zone_name(u->zone));
     const tg_stmt *stmt = flow->dataset->stmt;
     if (stmt->column_count == 0) {
         return digest;
@@ -184,12 +184,8 @@ static tg_code bind(tg_update *u, tg_flow_run *run, tg_error *err)
 /* try_quick: the pins are known, so that versions alone may prove that there is nothing to do. */
 static tg_code plan(tg_update *u, tg_flow_run *run, bool try_quick, tg_error *err)
 {
-    if (try_quick) {
-        bool is_proven;
-        TG_TRY(tg_plan_quick(&run->input, u->arena, &is_proven, &run->plan, err));
-        if (is_proven) {
-            return TG_OK;
-        }
+    if (try_quick && tg_plan_quick(&run->input, u->arena, &run->plan)) {
+        return TG_OK;
     }
     if (!run->is_bound) {
         TG_TRY(bind(u, run, err));
@@ -274,9 +270,11 @@ static tg_code before_attempt(void *self, int64_t read_version, const tg_commit_
                               size_t winner_count, tg_arena *arena, tg_str *out_state,
                               bool *out_rerun, tg_error *err)
 {
+    (void)err;
     const tg_flow_run *run = self;
-    return tg_plan_rebase(&run->plan, &run->input, read_version, winners, winner_count, arena,
-                          out_state, out_rerun, err);
+    *out_rerun = !tg_plan_rebase(&run->plan, &run->input, read_version, winners, winner_count,
+                                 arena, out_state);
+    return TG_OK;
 }
 
 /* 1 to 2^n milliseconds, at most about a quarter of a second: racing processes fall out of step. */
