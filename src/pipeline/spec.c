@@ -91,7 +91,24 @@ void tg_spec_unexpected(tg_spec_reader *r, const tg_yaml_node *key, const char *
                  "unexpected field `%.*s` %sin the pipeline spec", TG_SARG(key->text), where);
 }
 
+bool tg_spec_is_one_of(tg_str key, const tg_str *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (tg_str_eq(key, keys[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- values ---------------------------------------------------------------------------------- */
+
+/* What stands where a text was wanted, for messages. */
+static const char *describe(const tg_yaml_node *node)
+{
+    bool is_empty = node->kind == TG_YAML_SCALAR && node->text.len == 0;
+    return is_empty ? "empty" : tg_yaml_describe(node);
+}
 
 bool tg_spec_string(tg_spec_reader *r, const char *field, const tg_yaml_node *node, tg_str *out)
 {
@@ -100,8 +117,7 @@ bool tg_spec_string(tg_spec_reader *r, const char *field, const tg_yaml_node *no
             node->kind == TG_YAML_SCALAR && node->text.len ? "Put the value in quotes." : NULL;
         tg_spec_fail(r, node, TG_E_TIDEGATE_INVALID_SPEC_VALUE, hint,
                      "field `%s` of the pipeline spec must be a string, not %s", field,
-                     node->text.len || node->kind != TG_YAML_SCALAR ? tg_yaml_describe(node)
-                                                                    : "empty");
+                     describe(node));
         return false;
     }
     *out = node->text;
@@ -158,9 +174,7 @@ static void read_storage(tg_spec_reader *r, const tg_yaml_node *node)
     if (!tg_yaml_is_string(node) || node->text.len == 0) {
         tg_spec_fail(r, node, TG_E_PIPELINE_STORAGE_ROOT_INVALID,
                      "Give a folder, for example `storage: pipeline-storage`.",
-                     "field `storage` of the pipeline spec must be a path, not %s",
-                     node->text.len || node->kind != TG_YAML_SCALAR ? tg_yaml_describe(node)
-                                                                    : "empty");
+                     "field `storage` of the pipeline spec must be a path, not %s", describe(node));
         return;
     }
     if (!tg_spec_path(r, "storage", node, &r->spec->storage)) {
@@ -211,11 +225,7 @@ static void check_keys(tg_spec_reader *r, const tg_yaml_node *root)
     tg_auto_buf tg_buf ignored = TG_BUF_INIT;
     for (size_t i = 0; i < root->count; i++) {
         const tg_yaml_node *key = root->keys[i];
-        bool is_known = false;
-        for (size_t k = 0; k < SPARK_KEY_COUNT; k++) {
-            is_known = is_known || tg_str_eq(key->text, spark_keys[k]);
-        }
-        if (is_known) {
+        if (tg_spec_is_one_of(key->text, spark_keys, SPARK_KEY_COUNT)) {
             continue;
         }
         if (tg_str_eq(key->text, TG_S("parameters"))) {

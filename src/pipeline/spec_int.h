@@ -35,6 +35,7 @@ bool tg_spec_path(tg_spec_reader *r, const char *field, const tg_yaml_node *node
 void tg_spec_string_map(tg_spec_reader *r, const char *field, const tg_yaml_node *node,
                         const tg_property **out, size_t *out_count);
 
+bool tg_spec_is_one_of(tg_str key, const tg_str *keys, size_t count);
 /* Does the key belong under tidegate? People put such keys at the top. */
 bool tg_spec_is_tidegate_key(tg_str key);
 /* The value of the key tidegate. */

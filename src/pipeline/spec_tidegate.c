@@ -18,19 +18,9 @@ static const tg_str table_keys[] = {{"path", 4}, {"format", 6}, {"options", 7}};
 enum { TABLE_KEY_COUNT = sizeof(table_keys) / sizeof(*table_keys) };
 enum { MAX_THREADS = 4096 };
 
-static bool is_in(tg_str key, const tg_str *keys, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (tg_str_eq(key, keys[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool tg_spec_is_tidegate_key(tg_str key)
 {
-    return is_in(key, known_keys, KNOWN_COUNT);
+    return tg_spec_is_one_of(key, known_keys, KNOWN_COUNT);
 }
 
 static void read_count(tg_spec_reader *r, const char *field, const tg_yaml_node *node, int64_t *out)
@@ -142,7 +132,7 @@ static bool read_table(tg_spec_reader *r, const tg_yaml_node *name, const tg_yam
         return false;
     }
     for (size_t i = 0; i < node->count; i++) {
-        if (!is_in(node->keys[i]->text, table_keys, TABLE_KEY_COUNT)) {
+        if (!tg_spec_is_one_of(node->keys[i]->text, table_keys, TABLE_KEY_COUNT)) {
             tg_spec_unexpected(r, node->keys[i], "of a table ", table_keys, TABLE_KEY_COUNT);
         }
     }
