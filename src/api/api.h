@@ -34,7 +34,6 @@ void tg_api_close(tg_api *api);
 void tg_api_cancel(tg_api *api);
 /* NULL when the session works on a bare warehouse. */
 const tg_spec *tg_api_spec(const tg_api *api);
-const tg_zone *tg_api_zone(const tg_api *api);
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
@@ -47,7 +46,6 @@ typedef struct tg_result {
     struct ArrowSchema arrow_schema;
     const tg_value *values; /* row by row */
     size_t row_count, next_row;
-    int64_t affected_rows; /* DML: rows inserted or deleted; -1: not counted */
     const char
         *message; /* what was done, for people: "created main.default.t"; NULL: nothing to say */
     /* the batch being read */

@@ -48,7 +48,7 @@ TG_CHECKED tg_code tg_execution_target(tg_execution *ex, const tg_name *name,
                                        tg_location *out_location, tg_table_facts *out_facts,
                                        tg_error *err);
 
-/* statements_*.c */
+/* query.c, ddl.c, dml.c, show.c */
 TG_CHECKED tg_code tg_api_run_query(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_ddl(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_dml(tg_execution *ex, tg_error *err);

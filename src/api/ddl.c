@@ -179,9 +179,7 @@ static tg_code run_create_table(tg_execution *ex, tg_error *err)
     }
     TG_TRY(bind_create(ex, &create, err));
     tg_run_result run;
-    TG_TRY(tg_api_run_program(ex, make_create, &create, &run, err));
-    ex->result->affected_rows = create.query.rel ? run.rows_written : -1;
-    return TG_OK;
+    return tg_api_run_program(ex, make_create, &create, &run, err);
 }
 
 /* ---- views, schemas, DROP -------------------------------------------------------------------- */

@@ -157,7 +157,6 @@ static tg_code run_insert(tg_execution *ex, tg_error *err)
     }
     tg_run_result run;
     TG_TRY(tg_api_run_program(ex, make_insert, NULL, &run, err));
-    ex->result->affected_rows = run.rows_written;
     ex->result->message =
         tg_arena_printf(ex->arena, "inserted %lld row%s", (long long)run.rows_written,
                         run.rows_written == 1 ? "" : "s");
@@ -201,7 +200,6 @@ static tg_code run_delete(tg_execution *ex, tg_error *err)
 {
     tg_run_result run;
     TG_TRY(tg_api_run_program(ex, make_delete, NULL, &run, err));
-    ex->result->affected_rows = run.deleted_rows;
     ex->result->message = run.deleted_rows < 0 ? "deleted"
                                                : tg_arena_printf(ex->arena, "deleted %lld row%s",
                                                                  (long long)run.deleted_rows,

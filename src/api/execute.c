@@ -275,7 +275,6 @@ tg_code tg_api_execute(tg_api *api, tg_str text, const char *file, tg_str source
     tg_result *result = TG_NEW(arena, tg_result);
     result->api = api;
     result->arena = arena;
-    result->affected_rows = -1;
     result->batch_row = -1;
     tg_code code = run(api, text, file, result, err);
     if (code != TG_OK) {

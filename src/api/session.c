@@ -130,11 +130,6 @@ const tg_spec *tg_api_spec(const tg_api *api)
     return api->spec;
 }
 
-const tg_zone *tg_api_zone(const tg_api *api)
-{
-    return api->zone;
-}
-
 int tg_api_status(tg_code code, bool nothing_touched)
 {
     switch (code) {
