@@ -3,20 +3,11 @@
  * again. */
 #include "api/api_int.h"
 
-static tg_code at(tg_span span, tg_error *err)
-{
-    return tg_error_span(err, span.offset, span.len);
-}
-
 static tg_code target_of(tg_execution *ex, tg_program_target *out_target, tg_error *err)
 {
     tg_location location;
     tg_table_facts facts;
-    TG_TRY(tg_execution_target(ex, &ex->stmt->name, &location, &facts, err));
-    if (!facts.exists) {
-        (void)tg_catalog_not_found(&ex->api->catalog, &ex->stmt->name, NULL, 0, err);
-        return at(ex->stmt->name.span, err);
-    }
+    TG_TRY(tg_execution_existing_target(ex, &ex->stmt->name, &location, &facts, err));
     *out_target = (tg_program_target){
         .name = location.full_name,
         .path = location.path,
@@ -60,7 +51,7 @@ static tg_code arity_error(const tg_stmt *stmt, tg_str table, size_t want, size_
     TG_ERR(err, INSERT_COLUMN_ARITY_MISMATCH,
            "cannot write to %.*s: it takes %zu columns and the query gives %zu", TG_SARG(table),
            want, have);
-    (void)at(stmt->span, err);
+    (void)tg_execution_at(stmt->span, err);
     return tg_error_hint(err, "List the columns, or use INSERT INTO ... BY NAME.");
 }
 
@@ -111,7 +102,7 @@ static tg_code check_names(tg_execution *ex, const tg_program_target *target, co
         if (near.len > 0) {
             (void)tg_error_hint(err, "Did you mean `%.*s`?", TG_SARG(near));
         }
-        return at(ex->stmt->span, err);
+        return tg_execution_at(ex->stmt->span, err);
     }
     return TG_OK;
 }
@@ -153,7 +144,7 @@ static tg_code run_insert(tg_execution *ex, tg_error *err)
     if (stmt->insert_mode != TG_INSERT_INTO || stmt->schema_evolution) {
         TG_ERR(err, UNSUPPORTED_FEATURE, "%s is not available in this release",
                stmt->schema_evolution ? "INSERT WITH SCHEMA EVOLUTION" : WORDS[stmt->insert_mode]);
-        return at(stmt->span, err);
+        return tg_execution_at(stmt->span, err);
     }
     tg_run_result run;
     TG_TRY(tg_api_run_program(ex, make_insert, NULL, &run, err));
@@ -183,7 +174,7 @@ static tg_code make_delete(tg_execution *ex, void *self, const tg_program **out_
                                      &predicate, &has_time_function, &is_deterministic, err));
         if (!is_deterministic) {
             TG_ERR(err, UNSUPPORTED_FEATURE, "DELETE needs a deterministic condition");
-            return at(stmt->where->span, err);
+            return tg_execution_at(stmt->where->span, err);
         }
         predicate = tg_sql_fold(predicate, ex->api->zone, ex->arena);
         step.predicate = predicate;

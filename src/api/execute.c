@@ -24,7 +24,7 @@ static tg_code constant(tg_execution *ex, const tg_expr *expr, const tg_type *ty
     const tg_bexpr *folded = tg_sql_fold(bound.rel->exprs[0], ex->api->zone, ex->arena);
     if (folded->kind != TG_B_LITERAL || folded->literal.is_null) {
         TG_ERR(err, UNSUPPORTED_FEATURE, "AS OF needs a constant");
-        return tg_error_span(err, expr->span.offset, expr->span.len);
+        return tg_execution_at(expr->span, err);
     }
     *out_value = folded->literal;
     return TG_OK;
@@ -80,7 +80,7 @@ static tg_code not_found(tg_execution *ex, const tg_name *name, tg_error *err)
         }
     }
     tg_code code = tg_catalog_not_found(&ex->api->catalog, name, names, count, err);
-    (void)tg_error_span(err, name->span.offset, name->span.len);
+    (void)tg_execution_at(name->span, err);
     return code;
 }
 
@@ -137,7 +137,7 @@ tg_code tg_execution_table(tg_execution *ex, const tg_name *name, const tg_table
     if (!resolved.table) {
         TG_ERR(err, UNSUPPORTED_FEATURE, "%.*s is a temporary view, not a table",
                TG_SARG(resolved.view_name));
-        return tg_error_span(err, name->span.offset, name->span.len);
+        return tg_execution_at(name->span, err);
     }
     *out_table = resolved.table;
     return TG_OK;
@@ -152,7 +152,18 @@ tg_code tg_execution_target(tg_execution *ex, const tg_name *name, tg_location *
                 TG_SARG(out_location->full_name));
     }
     tg_engine *engine = ex->api->engine;
-    TG_TRY(engine->table_facts(engine->self, out_location->path, ex->arena, out_facts, err));
+    return engine->table_facts(engine->self, out_location->path, ex->arena, out_facts, err);
+}
+
+tg_code tg_execution_existing_target(tg_execution *ex, const tg_name *name,
+                                     tg_location *out_location, tg_table_facts *out_facts,
+                                     tg_error *err)
+{
+    TG_TRY(tg_execution_target(ex, name, out_location, out_facts, err));
+    if (!out_facts->exists) {
+        (void)tg_catalog_not_found(&ex->api->catalog, name, NULL, 0, err);
+        return tg_execution_at(name->span, err);
+    }
     return TG_OK;
 }
 

@@ -94,23 +94,12 @@ static tg_code show_columns(tg_execution *ex, tg_error *err)
     return TG_OK;
 }
 
-static tg_code delta_facts(tg_execution *ex, tg_location *out_location, tg_table_facts *out_facts,
-                           tg_error *err)
-{
-    TG_TRY(tg_execution_target(ex, &ex->stmt->name, out_location, out_facts, err));
-    if (!out_facts->exists) {
-        (void)tg_catalog_not_found(&ex->api->catalog, &ex->stmt->name, NULL, 0, err);
-        return tg_error_span(err, ex->stmt->name.span.offset, ex->stmt->name.span.len);
-    }
-    return TG_OK;
-}
-
 static tg_code show_properties(tg_execution *ex, tg_error *err)
 {
     static const char *const NAMES[] = {"key", "value"};
     tg_location location;
     tg_table_facts facts;
-    TG_TRY(delta_facts(ex, &location, &facts, err));
+    TG_TRY(tg_execution_existing_target(ex, &ex->stmt->name, &location, &facts, err));
     cells list = {0};
     for (size_t i = 0; i < facts.property_count; i++) {
         add(ex, &list, facts.properties[i].key);
@@ -143,7 +132,7 @@ static tg_code show_create(tg_execution *ex, tg_error *err)
     static const char *const NAMES[] = {"createtab_stmt"};
     tg_location location;
     tg_table_facts facts;
-    TG_TRY(delta_facts(ex, &location, &facts, err));
+    TG_TRY(tg_execution_existing_target(ex, &ex->stmt->name, &location, &facts, err));
     tg_auto_buf tg_buf text = TG_BUF_INIT;
     tg_buf_addf(&text, "CREATE TABLE %.*s (", TG_SARG(location.full_name));
     for (size_t i = 0; i < facts.schema.count; i++) {
@@ -263,7 +252,7 @@ static tg_code run_describe(tg_execution *ex, tg_error *err)
         break;
     }
     TG_ERR(err, UNSUPPORTED_FEATURE, "this form of DESCRIBE is not available in this release");
-    return tg_error_span(err, ex->stmt->span.offset, ex->stmt->span.len);
+    return tg_execution_at(ex->stmt->span, err);
 }
 
 tg_code tg_api_run_show(tg_execution *ex, tg_error *err)
@@ -283,6 +272,6 @@ tg_code tg_api_run_show(tg_execution *ex, tg_error *err)
         return run_describe(ex, err);
     default:
         TG_ERR(err, UNSUPPORTED_FEATURE, "SHOW PARTITIONS is not available in this release");
-        return tg_error_span(err, ex->stmt->span.offset, ex->stmt->span.len);
+        return tg_execution_at(ex->stmt->span, err);
     }
 }
