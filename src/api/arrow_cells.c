@@ -47,19 +47,26 @@ static int64_t us_at(const struct ArrowArray *array, const char *format, int64_t
     return strncmp(format, "tsn", 3) == 0 ? value / 1000 : value;
 }
 
-static tg_str bytes_at(const struct ArrowArray *array, const char *format, int64_t row)
+/* Where a cell of variable length begins and ends, by offsets of 32 or (is_large) 64 bits. */
+static void range_at(const struct ArrowArray *array, bool is_large, int64_t row, int64_t *out_from,
+                     int64_t *out_to)
 {
     int64_t at = row + array->offset;
-    int64_t from, to;
-    if (format[0] == 'U' || format[0] == 'Z') {
+    if (is_large) {
         const int64_t *offsets = array->buffers[1];
-        from = offsets[at];
-        to = offsets[at + 1];
+        *out_from = offsets[at];
+        *out_to = offsets[at + 1];
     } else {
         const int32_t *offsets = array->buffers[1];
-        from = offsets[at];
-        to = offsets[at + 1];
+        *out_from = offsets[at];
+        *out_to = offsets[at + 1];
     }
+}
+
+static tg_str bytes_at(const struct ArrowArray *array, const char *format, int64_t row)
+{
+    int64_t from, to;
+    range_at(array, format[0] == 'U' || format[0] == 'Z', row, &from, &to);
     const char *data = array->buffers[2];
     return (tg_str){data ? data + from : "", (size_t)(to - from)};
 }
@@ -116,11 +123,6 @@ static void hex(tg_str bytes, tg_buf *out)
     }
 }
 
-static void quoted(tg_str text, tg_buf *out)
-{
-    tg_json_quote(out, text);
-}
-
 static tg_str plain_text(tg_value value, tg_arena *arena)
 {
     switch (value.type->kind) {
@@ -163,15 +165,15 @@ void tg_value_json(tg_value value, tg_arena *arena, tg_buf *out)
         tg_buf_addc(out, '"');
         return;
     case TG_TYPE_TIMESTAMP:
-        quoted(tg_instant_text(arena, value.as.i64), out);
+        tg_json_quote(out, tg_instant_text(arena, value.as.i64));
         return;
     case TG_TYPE_TIMESTAMP_NTZ: {
         tg_str text = tg_instant_text(arena, value.as.i64);
-        quoted(tg_str_sub(text, 0, text.len - 1), out); /* without Z */
+        tg_json_quote(out, tg_str_sub(text, 0, text.len - 1)); /* without Z */
         return;
     }
     default:
-        quoted(plain_text(value, arena), out);
+        tg_json_quote(out, plain_text(value, arena));
     }
 }
 
@@ -199,22 +201,6 @@ bool tg_value_text(tg_value value, const tg_zone *zone, tg_arena *arena, tg_buf 
     }
 }
 
-/* First element and length of a list or map cell. */
-static void list_range(const struct ArrowArray *array, const char *format, int64_t row,
-                       int64_t *from, int64_t *count)
-{
-    int64_t at = row + array->offset;
-    if (format[1] == 'L') { /* +L */
-        const int64_t *offsets = array->buffers[1];
-        *from = offsets[at];
-        *count = offsets[at + 1] - offsets[at];
-    } else {
-        const int32_t *offsets = array->buffers[1];
-        *from = offsets[at];
-        *count = offsets[at + 1] - offsets[at];
-    }
-}
-
 static bool has_duplicate_names(const tg_type *type)
 {
     for (size_t i = 0; i < type->field_count; i++) {
@@ -235,7 +221,7 @@ static void struct_json(const struct ArrowArray *array, const struct ArrowSchema
     for (size_t i = 0; i < type->field_count; i++) {
         tg_buf_addz(out, i > 0 ? ", " : "");
         tg_buf_addz(out, as_pairs ? "[" : "");
-        quoted(type->fields[i].name, out);
+        tg_json_quote(out, type->fields[i].name);
         tg_buf_addz(out, as_pairs ? ", " : ": ");
         tg_arrow_cell_json(array->children[i], schema->children[i], type->fields[i].type,
                            row + array->offset, arena, out);
@@ -259,15 +245,15 @@ void tg_arrow_cell_json(const struct ArrowArray *array, const struct ArrowSchema
         struct_json(array, schema, type, row, arena, out);
         return;
     }
-    int64_t from, count;
-    list_range(array, schema->format, row, &from, &count);
+    int64_t from, to;
+    range_at(array, schema->format[1] == 'L' /* +L */, row, &from, &to);
     const struct ArrowArray *items = array->children[0];
     const struct ArrowSchema *item_schema = schema->children[0];
     tg_buf_addc(out, '[');
-    for (int64_t i = 0; i < count; i++) {
-        tg_buf_addz(out, i > 0 ? ", " : "");
+    for (int64_t i = from; i < to; i++) {
+        tg_buf_addz(out, i > from ? ", " : "");
         if (type->kind == TG_TYPE_MAP) {
-            int64_t at = from + i + items->offset;
+            int64_t at = i + items->offset;
             tg_buf_addc(out, '[');
             tg_arrow_cell_json(items->children[0], item_schema->children[0], type->key, at, arena,
                                out);
@@ -276,7 +262,7 @@ void tg_arrow_cell_json(const struct ArrowArray *array, const struct ArrowSchema
                                arena, out);
             tg_buf_addc(out, ']');
         } else {
-            tg_arrow_cell_json(items, item_schema, type->element, from + i, arena, out);
+            tg_arrow_cell_json(items, item_schema, type->element, i, arena, out);
         }
     }
     tg_buf_addc(out, ']');
@@ -311,22 +297,22 @@ bool tg_arrow_cell_text(const struct ArrowArray *array, const struct ArrowSchema
         tg_buf_addc(out, '}');
         return true;
     }
-    int64_t from, count;
-    list_range(array, schema->format, row, &from, &count);
+    int64_t from, to;
+    range_at(array, schema->format[1] == 'L' /* +L */, row, &from, &to);
     const struct ArrowArray *items = array->children[0];
     const struct ArrowSchema *item_schema = schema->children[0];
     tg_buf_addc(out, type->kind == TG_TYPE_MAP ? '{' : '[');
-    for (int64_t i = 0; i < count; i++) {
-        tg_buf_addz(out, i > 0 ? ", " : "");
+    for (int64_t i = from; i < to; i++) {
+        tg_buf_addz(out, i > from ? ", " : "");
         if (type->kind == TG_TYPE_MAP) {
-            int64_t at = from + i + items->offset;
+            int64_t at = i + items->offset;
             nested_text(items->children[0], item_schema->children[0], type->key, at, zone, arena,
                         out);
             tg_buf_addz(out, " -> ");
             nested_text(items->children[1], item_schema->children[1], type->element, at, zone,
                         arena, out);
         } else {
-            nested_text(items, item_schema, type->element, from + i, zone, arena, out);
+            nested_text(items, item_schema, type->element, i, zone, arena, out);
         }
     }
     tg_buf_addc(out, type->kind == TG_TYPE_MAP ? '}' : ']');
