@@ -41,6 +41,7 @@ const tg_spec *tg_api_spec(const tg_api *api);
 typedef struct tg_result {
     tg_api *api;
     tg_arena *arena;
+    tg_arena *scratch;              /* of one cell */
     tg_schema schema;               /* count 0: the statement gives no rows */
     struct ArrowArrayStream stream; /* release NULL: the rows are in values */
     struct ArrowSchema arrow_schema;
@@ -65,6 +66,8 @@ TG_CHECKED tg_code tg_result_next(tg_result *result, bool *out_has_row, tg_error
 /* The current row's cell, as JSON in the encoding of --format rows (decimals, doubles, dates as
  * strings ...). */
 void tg_result_cell_json(tg_result *result, size_t column, tg_buf *out);
+/* All cells of the current row, as a JSON array. */
+void tg_result_row_json(tg_result *result, tg_buf *out);
 /* As text for people and CSV; false: NULL, and nothing is appended. */
 bool tg_result_cell_text(tg_result *result, size_t column, tg_buf *out);
 /* Takes NULL. */

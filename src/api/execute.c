@@ -286,6 +286,7 @@ tg_code tg_api_execute(tg_api *api, tg_str text, const char *file, tg_str source
     tg_result *result = TG_NEW(arena, tg_result);
     result->api = api;
     result->arena = arena;
+    result->scratch = tg_arena_new();
     result->batch_row = -1;
     tg_code code = run(api, text, file, result, err);
     if (code != TG_OK) {
@@ -347,24 +348,36 @@ static const tg_value *own_cell(const tg_result *result, size_t column)
 
 void tg_result_cell_json(tg_result *result, size_t column, tg_buf *out)
 {
-    tg_auto_arena tg_arena *scratch = tg_arena_new();
+    tg_arena_reset(result->scratch);
     if (result->stream.release) {
         tg_arrow_cell_json(result->batch.children[column], result->arrow_schema.children[column],
-                           result->schema.fields[column].type, result->batch_row, scratch, out);
+                           result->schema.fields[column].type, result->batch_row, result->scratch,
+                           out);
     } else {
-        tg_value_json(*own_cell(result, column), scratch, out);
+        tg_value_json(*own_cell(result, column), result->scratch, out);
     }
+}
+
+void tg_result_row_json(tg_result *result, tg_buf *out)
+{
+    tg_buf_addc(out, '[');
+    for (size_t i = 0; i < result->schema.count; i++) {
+        tg_buf_addz(out, i > 0 ? ", " : "");
+        tg_result_cell_json(result, i, out);
+    }
+    tg_buf_addc(out, ']');
 }
 
 bool tg_result_cell_text(tg_result *result, size_t column, tg_buf *out)
 {
-    tg_auto_arena tg_arena *scratch = tg_arena_new();
+    tg_arena_reset(result->scratch);
     if (result->stream.release) {
-        return tg_arrow_cell_text(
-            result->batch.children[column], result->arrow_schema.children[column],
-            result->schema.fields[column].type, result->batch_row, result->api->zone, scratch, out);
+        return tg_arrow_cell_text(result->batch.children[column],
+                                  result->arrow_schema.children[column],
+                                  result->schema.fields[column].type, result->batch_row,
+                                  result->api->zone, result->scratch, out);
     }
-    return tg_value_text(*own_cell(result, column), result->api->zone, scratch, out);
+    return tg_value_text(*own_cell(result, column), result->api->zone, result->scratch, out);
 }
 
 void tg_result_close(tg_result *result)
@@ -381,5 +394,6 @@ void tg_result_close(tg_result *result)
     if (result->stream.release) {
         result->stream.release(&result->stream);
     }
+    tg_arena_free(result->scratch);
     tg_arena_free(result->arena);
 }

@@ -209,12 +209,7 @@ const char *tg_rows_next_json(tg_rows *rows, tg_status *out_status, tg_failure *
         return NULL;
     }
     tg_buf_clear(&rows->row);
-    tg_buf_addc(&rows->row, '[');
-    for (size_t i = 0; i < rows->result->schema.count; i++) {
-        tg_buf_addz(&rows->row, i > 0 ? ", " : "");
-        tg_result_cell_json(rows->result, i, &rows->row);
-    }
-    tg_buf_addc(&rows->row, ']');
+    tg_result_row_json(rows->result, &rows->row);
     if (out_status) {
         *out_status = TG_STATUS_OK;
     }

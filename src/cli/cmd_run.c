@@ -142,9 +142,8 @@ static int update(tg_cli *cli, bool is_dry_run)
         say("Starting %s", is_dry_run ? "dry run" : "run");
     }
     tg_event_sink sink = {.event = on_event, .self = &as_json};
-    tg_update_options options = {.is_dry_run = is_dry_run,
-                                 .explain = cli->given[TG_OPT_EXPLAIN],
-                                 .sink = &sink};
+    tg_update_options options = {
+        .is_dry_run = is_dry_run, .explain = cli->given[TG_OPT_EXPLAIN], .sink = &sink};
     tg_str *refresh;
     tg_cli_list(cli, TG_OPT_REFRESH, &refresh, &options.refresh_count);
     options.refresh = refresh;

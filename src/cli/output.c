@@ -89,12 +89,8 @@ static tg_code print_rows(tg_result *result, size_t statement, FILE *to, tg_erro
         if (!has_row) {
             break;
         }
-        tg_buf_addc(&out, '[');
-        for (size_t i = 0; i < result->schema.count; i++) {
-            tg_buf_addz(&out, i > 0 ? ", " : "");
-            tg_result_cell_json(result, i, &out);
-        }
-        tg_buf_addz(&out, "]\n");
+        tg_result_row_json(result, &out);
+        tg_buf_addc(&out, '\n');
     }
     flush(&out, to);
     fflush(to);
