@@ -37,7 +37,8 @@ static void flush(tg_buf *buf, FILE *to)
 
 /* ---- rows and JSON --------------------------------------------------------------------------- */
 
-static void rows_header(const tg_result *result, size_t statement, tg_buf *out)
+/* The line before the rows of a statement; err: it failed, and there are none. */
+static void rows_header(size_t statement, tg_schema schema, const tg_error *err, tg_buf *out)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_json_out json;
@@ -46,14 +47,23 @@ static void rows_header(const tg_result *result, size_t statement, tg_buf *out)
     tg_json_ki64(&json, "statement", (int64_t)statement);
     tg_json_keyz(&json, "schema");
     tg_json_array(&json);
-    for (size_t i = 0; result && i < result->schema.count; i++) {
+    for (size_t i = 0; i < schema.count; i++) {
         tg_json_object(&json);
-        tg_json_kstr(&json, "name", result->schema.fields[i].name);
-        tg_json_kstr(&json, "type", tg_type_text(scratch, result->schema.fields[i].type));
+        tg_json_kstr(&json, "name", schema.fields[i].name);
+        tg_json_kstr(&json, "type", tg_type_text(scratch, schema.fields[i].type));
         tg_json_end_object(&json);
     }
     tg_json_end_array(&json);
-    tg_json_knull(&json, "error");
+    tg_json_keyz(&json, "error");
+    if (err) {
+        tg_json_object(&json);
+        tg_json_kstrz(&json, "error_class", tg_error_name(err));
+        tg_json_kstrz(&json, "sql_state", err->sqlstate);
+        tg_json_kstrz(&json, "message", err->message);
+        tg_json_end_object(&json);
+    } else {
+        tg_json_null(&json);
+    }
     tg_json_end_object(&json);
     tg_buf_addc(out, '\n');
 }
@@ -61,21 +71,7 @@ static void rows_header(const tg_result *result, size_t statement, tg_buf *out)
 void tg_cli_print_failed_rows(const tg_error *err, size_t statement, FILE *to)
 {
     tg_auto_buf tg_buf out = TG_BUF_INIT;
-    tg_json_out json;
-    tg_json_begin(&json, &out);
-    tg_json_object(&json);
-    tg_json_ki64(&json, "statement", (int64_t)statement);
-    tg_json_keyz(&json, "schema");
-    tg_json_array(&json);
-    tg_json_end_array(&json);
-    tg_json_keyz(&json, "error");
-    tg_json_object(&json);
-    tg_json_kstrz(&json, "error_class", tg_error_name(err));
-    tg_json_kstrz(&json, "sql_state", err->sqlstate);
-    tg_json_kstrz(&json, "message", err->message);
-    tg_json_end_object(&json);
-    tg_json_end_object(&json);
-    tg_buf_addc(&out, '\n');
+    rows_header(statement, (tg_schema){0}, err, &out);
     flush(&out, to);
     fflush(to);
 }
@@ -83,7 +79,7 @@ void tg_cli_print_failed_rows(const tg_error *err, size_t statement, FILE *to)
 static tg_code print_rows(tg_result *result, size_t statement, FILE *to, tg_error *err)
 {
     tg_auto_buf tg_buf out = TG_BUF_INIT;
-    rows_header(result, statement, &out);
+    rows_header(statement, result->schema, /* err= */ NULL, &out);
     for (bool has_row = true;;) {
         TG_TRY(tg_result_next(result, &has_row, err));
         if (!has_row) {
