@@ -32,8 +32,7 @@ static bool report(sql_run *run, tg_code code, const tg_error *err)
     if (run->format != TG_FORMAT_OUT_ROWS || !run->keep_going) {
         tg_cli_print_error(err);
     }
-    run->status =
-        code == TG_GUARD || code == TG_CANCELLED ? tg_api_status(code, false) : TG_STATUS_FAILED;
+    run->status = tg_api_status(code, /* nothing_touched= */ false);
     return run->keep_going && code != TG_CANCELLED;
 }
 
