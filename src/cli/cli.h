@@ -45,6 +45,8 @@ TG_CHECKED tg_code tg_cli_parse(tg_cli *cli, int argc, char **argv, tg_error *er
 /* Splits "A,B" of repeatable lists into names. */
 void tg_cli_list(tg_cli *cli, tg_option_id option, tg_str **out_items, size_t *out_count);
 
+/* Prints a usage error and returns the exit status 2. */
+int tg_cli_usage(const tg_error *err, tg_command_id command);
 void tg_cli_help(tg_command_id command, FILE *to);
 /* The man page, in mdoc's plain man macros. */
 void tg_cli_man(FILE *to);
@@ -55,9 +57,6 @@ int tg_cli_open(tg_cli *cli, bool need_spec, tg_api **out_api);
 /* One error, or all of a list, on standard error. */
 void tg_cli_print_error(const tg_error *err);
 void tg_cli_print_diags(const tg_diags *diags);
-/* Prints a usage error and returns the exit status 2. */
-int tg_cli_usage(const tg_error *err, tg_command_id command);
-
 typedef enum tg_format {
     TG_FORMAT_OUT_TABLE,
     TG_FORMAT_OUT_CSV,

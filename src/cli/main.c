@@ -35,22 +35,6 @@ void tg_cli_print_diags(const tg_diags *diags)
     }
 }
 
-int tg_cli_usage(const tg_error *err, tg_command_id command)
-{
-    fprintf(stderr, "tidegate: %s\n", err->message);
-    if (err->hint) {
-        fprintf(stderr, "%s\n", err->hint);
-    }
-    fprintf(stderr, "Try: tidegate %s%s--help\n",
-            command == TG_COMMAND_NONE ? "" : (const char *[]){
-#define TG_COMMAND(id, name, arguments, summary, description) name,
-#include "cli/options.def"
-#undef TG_COMMAND
-                                                  ""}[command],
-            command == TG_COMMAND_NONE ? "" : " ");
-    return TG_STATUS_USAGE;
-}
-
 int tg_cli_open(tg_cli *cli, bool need_spec, tg_api **out_api)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;

@@ -224,6 +224,20 @@ void tg_cli_help(tg_command_id command, FILE *to)
                 "             4 refused by a guard, 130 interrupted\n");
 }
 
+int tg_cli_usage(const tg_error *err, tg_command_id command)
+{
+    fprintf(stderr, "tidegate: %s\n", err->message);
+    if (err->hint) {
+        fprintf(stderr, "%s\n", err->hint);
+    }
+    if (command == TG_COMMAND_NONE) {
+        fprintf(stderr, "Try: tidegate --help\n");
+    } else {
+        fprintf(stderr, "Try: tidegate %s --help\n", COMMANDS[command].name);
+    }
+    return TG_STATUS_USAGE;
+}
+
 void tg_cli_man(FILE *to)
 {
     fprintf(to,
