@@ -3,27 +3,21 @@
 
 import datetime
 import json
-import os
 import pathlib
-import subprocess
 
+import deltalake
 import pyarrow as pa
 import pytest
-
-deltalake = pytest.importorskip("deltalake")
 
 PARTITIONS = ["a b", "x/y", "50%", "q?=", "#h", "é", "::", "a%2Fb"]
 
 
 @pytest.fixture(name="tidegate")
-def fixture_tidegate(tmp_path):
+def fixture_tidegate(tidegate):
     """Runs SQL text; gives the rows of the last query as objects."""
 
     def run(sql, status=0):
-        done = subprocess.run(
-            [os.environ["TIDEGATE_BIN"], "sql", "--warehouse", str(tmp_path / "warehouse"), "--format", "json", "-e", sql],
-            capture_output=True, text=True, timeout=120, check=False)
-        assert done.returncode == status, done.stderr
+        done = tidegate("sql", "--warehouse", "warehouse", "--format", "json", "-e", sql, status=status)
         if status:
             return done.stderr
         return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
