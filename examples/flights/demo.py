@@ -4,6 +4,7 @@
 tidegate loads the sources (CSV of nycflights13) into Delta and runs the pipeline; after each step Polars, not tidegate, reads the
 tables and checks every row against what it must be. Ends with status 1 when a row is wrong.
 """
+import collections
 import datetime as dt
 import json
 import os
@@ -81,20 +82,16 @@ class Demo:
         self.expected[name] = pl.concat(kept + [rows], how="vertical_relaxed")
 
     def check(self, name):
-        want = self.expected[name]
-        have = self.table(name).select(want.columns)
         # Bags of rows: count equal rows on both sides.
-        def counts(frame):
-            rows = {}
-            for row in frame.rows():
-                rows[row] = rows.get(row, 0) + 1
-            return rows
-        if counts(have) != counts(want):
-            missing = {r: n for r, n in counts(want).items() if counts(have).get(r, 0) != n}
-            extra = {r: n for r, n in counts(have).items() if counts(want).get(r, 0) != n}
+        expected = self.expected[name]
+        want = collections.Counter(expected.rows())
+        have = collections.Counter(self.table(name).select(expected.columns).rows())
+        if have != want:
+            missing = {r: n for r, n in want.items() if have[r] != n}
+            extra = {r: n for r, n in have.items() if want[r] != n}
             sys.exit(f"{name} is wrong: {len(missing)} rows missing or miscounted, {len(extra)} that should not be there, "
                      f"for example {list(missing)[:2]} and {list(extra)[:2]}")
-        return have.height
+        return sum(have.values())
 
     def step(self, title, today, changed=True):
         say(f"\n== {title} (clock {today} 12:00 in New York)")
@@ -116,8 +113,8 @@ FLIGHT_COLUMNS = """make_date(year, month, day) AS flight_date, carrier, flight,
   CASE WHEN {flown} THEN dep_time END AS dep_time, CASE WHEN {flown} THEN dep_delay END AS dep_delay, time_hour"""
 
 
-def flights_select(csv, where, flown="true"):
-    return f"SELECT {FLIGHT_COLUMNS.format(flown=flown)} FROM {csv('flights')} WHERE {where}"
+def flights_select(where, flown="true"):
+    return f"SELECT {FLIGHT_COLUMNS.format(flown=flown)} FROM csv_flights WHERE {where}"
 
 
 def main():
@@ -133,18 +130,15 @@ def main():
             for t in ("flights", "airlines", "airports", "planes", "weather"))
         (folder / "spark-pipeline.yml").write_text(spec + tables)
 
-        def csv(table):
-            return f"csv_{table}"
-
         day = "make_date(year, month, day)"
         say("loading airlines, airports, planes, weather and the flights up to 2013-03-10 into Delta ...")
         demo.sql(f"""
-CREATE TABLE airlines AS SELECT * FROM {csv('airlines')};
-CREATE TABLE airports AS SELECT * FROM {csv('airports')};
-CREATE TABLE planes AS SELECT * FROM {csv('planes')};
-CREATE TABLE weather AS SELECT origin, time_hour, wind_speed, visib, temp FROM {csv('weather')};
-CREATE TABLE flights AS {flights_select(csv, f"{day} <= DATE'2013-03-10'", f"{day} <= DATE'2013-03-09'")};
-CREATE TABLE weather_recent AS SELECT make_date(year, month, day) AS weather_date, origin, temp FROM {csv('weather')}
+CREATE TABLE airlines AS SELECT * FROM csv_airlines;
+CREATE TABLE airports AS SELECT * FROM csv_airports;
+CREATE TABLE planes AS SELECT * FROM csv_planes;
+CREATE TABLE weather AS SELECT origin, time_hour, wind_speed, visib, temp FROM csv_weather;
+CREATE TABLE flights AS {flights_select(f"{day} <= DATE'2013-03-10'", f"{day} <= DATE'2013-03-09'")};
+CREATE TABLE weather_recent AS SELECT make_date(year, month, day) AS weather_date, origin, temp FROM csv_weather
   WHERE {day} BETWEEN DATE'2013-03-08' AND DATE'2013-03-10';
 """)
         demo.step("first load: the window of seven days", dt.date(2013, 3, 10))
@@ -153,16 +147,16 @@ CREATE TABLE weather_recent AS SELECT make_date(year, month, day) AS weather_dat
         say("\nflights of 03-10 have departed (actual times arrive), and one of 03-07 is corrected ...")
         demo.sql(f"""
 DELETE FROM flights WHERE flight_date = DATE'2013-03-10';
-INSERT INTO flights {flights_select(csv, f"{day} = DATE'2013-03-10'")};
+INSERT INTO flights {flights_select(f"{day} = DATE'2013-03-10'")};
 DELETE FROM flights WHERE flight_date = DATE'2013-03-07' AND carrier = 'UA' AND dep_delay > 60;
 """)
         demo.step("late and corrected rows", dt.date(2013, 3, 10))
 
         say("\n03-11 is announced; the weather source drops 03-08 ...")
         demo.sql(f"""
-INSERT INTO flights {flights_select(csv, f"{day} = DATE'2013-03-11'", "false")};
+INSERT INTO flights {flights_select(f"{day} = DATE'2013-03-11'", "false")};
 DELETE FROM weather_recent WHERE weather_date = DATE'2013-03-08';
-INSERT INTO weather_recent SELECT make_date(year, month, day) AS weather_date, origin, temp FROM {csv('weather')} WHERE {day} = DATE'2013-03-11';
+INSERT INTO weather_recent SELECT make_date(year, month, day) AS weather_date, origin, temp FROM csv_weather WHERE {day} = DATE'2013-03-11';
 """)
         demo.step("a new day: history leaves the window and stays", dt.date(2013, 3, 11))
         oldest = demo.table("weather_history")["weather_date"].min()
