@@ -263,6 +263,6 @@ TG_CHECKED tg_code tg_update_run(const tg_update_context *context, const tg_grap
                                  const tg_update_options *options, tg_arena *arena,
                                  tg_update_result *out_result, tg_diags *diags);
 /* The summary object of --json (design 3.1), one line without line feed. */
-void tg_update_result_json(const tg_update_result *result, tg_buf *out);
+void tg_update_result_json(const tg_update_result *result, tg_buf *buf);
 
 #endif
