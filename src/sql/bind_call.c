@@ -205,16 +205,12 @@ static tg_code bind_aggregate_args(const tg_expr_ctx *ctx, const tg_expr *expr,
     if (call->within_group_count > 0) {
         TG_TRY(
             tg_bind_sort_items(&inner, call->within_group, call->within_group_count, &order, err));
-        /* mode() WITHIN GROUP (ORDER BY x), percentile_cont(p) WITHIN GROUP (ORDER BY x): x is the
-         * value that is looked at */
-        tg_bexpr **more = TG_NEW_ARRAY(ctx->b->arena, tg_bexpr *, count + 1);
         bool takes_value = function->max_args < 0 || (int)count < function->max_args;
         bool keeps_order = tg_str_eq(tg_str_from(function->name), TG_S("listagg")) ||
                            tg_str_eq(tg_str_from(function->name), TG_S("string_agg"));
         if (takes_value && !keeps_order) {
             AT(expr->span, UNSUPPORTED_FEATURE, "%s WITHIN GROUP is not available", function->name);
         }
-        (void)more;
     }
     TG_TRY(tg_bind_apply_function(ctx->b, function, args, count, expr->span, out, err));
     (*out)->kind = TG_B_AGGREGATE;
@@ -458,7 +454,6 @@ static tg_code expand_struct(const tg_expr_ctx *ctx, const tg_expr *star, tg_bin
 tg_code tg_bind_star(const tg_expr_ctx *ctx, const tg_expr *star, tg_bind_expansions *out,
                      tg_error *err)
 {
-    size_t before = out->count;
     bool any = false;
     for (size_t i = 0; ctx->scope && i < ctx->scope->count; i++) {
         const tg_scope_column *column = &ctx->scope->columns[i];
@@ -480,7 +475,7 @@ tg_code tg_bind_star(const tg_expr_ctx *ctx, const tg_expr *star, tg_bind_expans
     for (size_t i = 0; i < star->except_count; i++) {
         size_t matches = 0, first, used;
         const tg_name *name = &star->except[i];
-        tg_bind_scope_find(ctx->b, ctx->scope, name->parts, name->count, &matches, &first, &used);
+        tg_bind_scope_find(ctx->scope, name->parts, name->count, &matches, &first, &used);
         if (matches == 0) {
             return tg_bind_unresolved(ctx->b, ctx->scope, name, NULL, 0, err);
         }
@@ -491,7 +486,6 @@ tg_code tg_bind_star(const tg_expr_ctx *ctx, const tg_expr *star, tg_bind_expans
     if (!any) {
         AT(star->span, CANNOT_RESOLVE_STAR_EXPAND, "'*' needs a FROM clause");
     }
-    (void)before;
     return TG_OK;
 }
 

@@ -63,8 +63,7 @@ static tg_code bind_in_scope(const tg_expr_ctx *ctx, const tg_name *name, const 
                              bool is_outer, tg_bexpr **out, bool *out_found, tg_error *err)
 {
     size_t matches, first = 0, used = 0;
-    tg_bind_scope_find(ctx->b, (tg_scope *)(uintptr_t)scope, name->parts, name->count, &matches,
-                       &first, &used);
+    tg_bind_scope_find(scope, name->parts, name->count, &matches, &first, &used);
     *out_found = matches > 0;
     if (matches == 0) {
         return TG_OK;
@@ -146,7 +145,10 @@ static const char *operator_name(tg_op op)
     return NAMES[op];
 }
 
-void tg_bind_flatten(tg_arena *arena, const tg_expr *expr, tg_op op, tg_expr_vec *out)
+typedef TG_VEC(const tg_expr *) expr_list;
+
+/* The operands of a chain a AND b AND c (or OR), left to right. */
+static void flatten(tg_arena *arena, const tg_expr *expr, tg_op op, expr_list *out)
 {
     while (expr->kind == TG_EXPR_BINARY && expr->op == op) {
         TG_VEC_PUSH(arena, out, expr->args[1]);
@@ -184,10 +186,10 @@ static tg_code join_terms(tg_binder *b, const char *function, tg_bexpr **terms, 
 static tg_code bind_chain(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out,
                           tg_error *err)
 {
-    tg_expr_vec terms = {0};
+    expr_list terms = {0};
     tg_expr_ctx inner = *ctx;
     inner.is_conjunct = ctx->is_conjunct && expr->op == TG_OP_AND;
-    tg_bind_flatten(ctx->b->arena, expr, expr->op, &terms);
+    flatten(ctx->b->arena, expr, expr->op, &terms);
     tg_bexpr **bound = TG_NEW_ARRAY(ctx->b->arena, tg_bexpr *, terms.count);
     for (size_t i = 0; i < terms.count; i++) {
         TG_TRY(tg_bind_expr(&inner, terms.items[i], &bound[i], err));
@@ -202,7 +204,7 @@ static tg_code bind_binary(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr
     if (expr->op == TG_OP_AND || expr->op == TG_OP_OR) {
         return bind_chain(ctx, expr, out, err);
     }
-    tg_expr_vec spine = {0};
+    expr_list spine = {0};
     const tg_expr *node = expr;
     while (node->kind == TG_EXPR_BINARY && node->op != TG_OP_AND && node->op != TG_OP_OR) {
         TG_VEC_PUSH(ctx->b->arena, &spine, node);

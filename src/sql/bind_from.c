@@ -84,8 +84,7 @@ static tg_code name_relation(tg_binder *b, const tg_relation *relation, const tg
 
 static tg_cte_frame *find_cte(const tg_query_env *env, const tg_name *name)
 {
-    for (tg_cte_frame *frame = name->count == 1 ? env->ctes : NULL; frame;
-         frame = (tg_cte_frame *)(uintptr_t)frame->next) {
+    for (tg_cte_frame *frame = name->count == 1 ? env->ctes : NULL; frame; frame = frame->next) {
         if (tg_str_ieq(frame->cte->name.text, name->parts[0].text)) {
             return frame;
         }
@@ -97,7 +96,7 @@ static tg_cte_frame *find_cte(const tg_query_env *env, const tg_name *name)
 static tg_code bind_cte(tg_binder *b, tg_cte_frame *frame, const tg_relation *relation,
                         const tg_query_env *env, tg_rel **out, tg_scope **out_scope, tg_error *err)
 {
-    tg_query_env inner = {.ctes = (tg_cte_frame *)(uintptr_t)frame->next, .outer = frame->outer};
+    tg_query_env inner = {.ctes = frame->next, .outer = frame->outer};
     size_t random = b->random_count;
     bool ordered;
     TG_TRY(
@@ -327,8 +326,8 @@ static tg_code using_key(const tg_ident *name, const tg_scope *left, const tg_sc
     return TG_OK;
 }
 
-static tg_code natural_keys(tg_binder *b, const tg_scope *left, const tg_scope *right,
-                            const tg_ident **out, size_t *out_count)
+static void natural_keys(tg_binder *b, const tg_scope *left, const tg_scope *right,
+                         const tg_ident **out, size_t *out_count)
 {
     TG_VEC(tg_ident) names = {0};
     for (size_t i = 0; i < left->count; i++) {
@@ -340,7 +339,6 @@ static tg_code natural_keys(tg_binder *b, const tg_scope *left, const tg_scope *
     }
     *out = names.items;
     *out_count = names.count;
-    return TG_OK;
 }
 
 /* The scope behind a USING join: keys first, then the other columns; each side's own key stays
@@ -376,7 +374,7 @@ static tg_code bind_using(tg_binder *b, const tg_relation *relation, tg_rel *lef
     const tg_ident *names = relation->using_columns;
     size_t count = relation->using_count;
     if (relation->natural) {
-        TG_TRY(natural_keys(b, left_scope, right_scope, &names, &count));
+        natural_keys(b, left_scope, right_scope, &names, &count);
     }
     key_pair *keys = TG_NEW_ARRAY(b->arena, key_pair, count);
     tg_bexpr **terms = TG_NEW_ARRAY(b->arena, tg_bexpr *, count);
@@ -497,10 +495,8 @@ static tg_code bind_one(tg_binder *b, const tg_relation *relation, const tg_quer
     if (relation->kind == TG_REL_VALUES) {
         TG_TRY(tg_bind_values(b, relation->query->body, env, out, err));
     } else {
-        tg_query_env inner = {.ctes = env->ctes, .outer = env->outer};
         bool ordered;
-        TG_TRY(
-            tg_bind_query(b, relation->query, &inner, /* keep_order= */ false, out, &ordered, err));
+        TG_TRY(tg_bind_query(b, relation->query, env, /* keep_order= */ false, out, &ordered, err));
     }
     return name_relation(b, relation, NULL, *out, env, out_scope, err);
 }
@@ -525,14 +521,4 @@ tg_code tg_bind_from(tg_binder *b, const tg_relation *relation, const tg_query_e
     }
     tg_bind_leave(b);
     return TG_OK;
-}
-
-tg_code tg_bind_lateral_view(tg_binder *b, const tg_lateral_view *view, const tg_query_env *env,
-                             tg_rel **rel, tg_scope **scope, tg_error *err)
-{
-    (void)b;
-    (void)env;
-    (void)rel;
-    (void)scope;
-    AT(view->span, UNSUPPORTED_FEATURE, "LATERAL VIEW is not available in this release");
 }

@@ -35,15 +35,12 @@ typedef struct tg_scope {
     const struct tg_scope *parent;
     tg_scope_column *columns;
     size_t count;
-    tg_map *by_name; /* made at the first look-up of a large scope: name -> 1 + index of the first
-                        column */
-    uint32_t *next;  /* 1 + index of the next column with the same name; 0: none */
 } tg_scope;
 
 /* A CTE that may be named. Its own query sees what stands behind it in the chain. */
 typedef struct tg_cte_frame {
     const tg_cte *cte;
-    const struct tg_cte_frame *next;
+    struct tg_cte_frame *next;
     const tg_scope *outer;
     size_t reference_count;
 } tg_cte_frame;
@@ -82,9 +79,9 @@ tg_column tg_bind_column(tg_binder *b, tg_str name, const tg_type *type, bool nu
 /* A scope over rel's columns, all with one qualifier (count 0: none). */
 tg_scope *tg_bind_scope_of(tg_binder *b, const tg_rel *rel, const tg_scope *parent,
                            const tg_str *qualifier, size_t count);
-/* Indices of the columns of this scope (parents do not count) that a name of `count` parts may
- * mean; out_used: parts used, the rest are fields. */
-void tg_bind_scope_find(tg_binder *b, tg_scope *scope, const tg_ident *parts, size_t count,
+/* How many columns of this scope (parents do not count) a name of `count` parts may mean, and the
+ * first of them; out_used: parts used, the rest are fields. */
+void tg_bind_scope_find(const tg_scope *scope, const tg_ident *parts, size_t count,
                         size_t *out_matches, size_t *out_first, size_t *out_used);
 bool tg_bind_qualifier_matches(const tg_scope_column *column, const tg_ident *parts, size_t count);
 tg_code tg_bind_unresolved(tg_binder *b, const tg_scope *scope, const tg_name *name,
@@ -102,7 +99,6 @@ typedef struct tg_bind_item {
     tg_span span;
     bool has_alias; /* may be named by a lateral alias; a bare column's name counts for GROUP BY and
                        ORDER BY only */
-    size_t size;    /* nodes when written out */
 } tg_bind_item;
 
 /* An aggregate, window expression or group key, and the column that stands for it. */
@@ -119,7 +115,6 @@ typedef struct tg_bind_select_state {
     TG_VEC(tg_bind_item) items;
     tg_bind_slots aggregates, windows, groups;
     tg_idset aggregate_ids, window_ids;
-    bool has_generator;
 } tg_bind_select_state;
 
 /* ---- expressions ----------------------------------------------------------------------------- */
@@ -151,8 +146,6 @@ typedef struct tg_expr_ctx {
                          giving a value */
     tg_alias_mode aliases;
     const tg_lambda_frame *lambdas;
-    const tg_type *const *lambda_types; /* types of the parameters of the lambda to be bound next */
-    size_t lambda_type_count;
     bool no_subqueries;
 } tg_expr_ctx;
 
@@ -166,9 +159,6 @@ tg_code tg_bind_apply(tg_binder *b, const char *name, tg_bexpr **args, size_t co
                       tg_bexpr **out, tg_error *err);
 tg_code tg_bind_apply_function(tg_binder *b, const tg_function *function, tg_bexpr **args,
                                size_t count, tg_span span, tg_bexpr **out, tg_error *err);
-/* The operands of a chain a AND b AND c (or OR), left to right. */
-typedef TG_VEC(const tg_expr *) tg_expr_vec;
-void tg_bind_flatten(tg_arena *arena, const tg_expr *expr, tg_op op, tg_expr_vec *out);
 
 typedef struct tg_bind_expansion {
     tg_bexpr *expr;
@@ -186,20 +176,11 @@ bool tg_bind_nulls_first(const tg_sort_item *item);
 /* The name that Spark gives a column without alias. */
 tg_str tg_bind_shown_name(tg_arena *arena, const tg_expr *expr);
 
-/* ---- generators ------------------------------------------------------------------------------ */
-
-/* Is the expression a call of a generator (explode, ...)? */
-bool tg_bind_is_generator(const tg_expr *expr);
-/* A GENERATE over input; the columns it adds are the last out_added of rel. */
-tg_code tg_bind_generate(const tg_expr_ctx *ctx, tg_rel *input, const tg_expr *call, bool outer,
-                         tg_rel **out, size_t *out_added, tg_error *err);
-
 /* ---- relations ------------------------------------------------------------------------------- */
 
 typedef struct tg_bind_order {
     const tg_sort_item *items;
     size_t count;
-    bool keep; /* false: nothing depends on the order; checked, then dropped */
 } tg_bind_order;
 
 /* A bound query body: the first `visible` columns of rel are its output, further ones only serve
@@ -207,7 +188,6 @@ typedef struct tg_bind_order {
 typedef struct tg_bind_body {
     tg_rel *rel;
     size_t visible;
-    bool ordered;
 } tg_bind_body;
 
 tg_code tg_bind_query(tg_binder *b, const tg_query *query, const tg_query_env *env, bool keep_order,
@@ -216,16 +196,11 @@ tg_code tg_bind_select(tg_binder *b, const tg_select *select, const tg_query_env
                        const tg_bind_order *order, tg_bind_body *out, tg_error *err);
 tg_code tg_bind_from(tg_binder *b, const tg_relation *relation, const tg_query_env *env,
                      tg_rel **out_rel, tg_scope **out_scope, tg_error *err);
-tg_code tg_bind_lateral_view(tg_binder *b, const tg_lateral_view *view, const tg_query_env *env,
-                             tg_rel **rel, tg_scope **scope, tg_error *err);
 /* TABLE t as a query body. */
 tg_code tg_bind_table_name(tg_binder *b, const tg_name *name, tg_span span, const tg_query_env *env,
                            tg_rel **out, tg_error *err);
 tg_rel *tg_bind_one_row(tg_binder *b, tg_span span);
 tg_code tg_bind_values(tg_binder *b, const tg_query_body *body, const tg_query_env *env,
-                       tg_rel **out, tg_error *err);
-/* Casts both sides to the types that a set operation gives and numbers the result's columns. */
-tg_code tg_bind_set_op(tg_binder *b, const tg_query_body *body, tg_rel *left, tg_rel *right,
                        tg_rel **out, tg_error *err);
 
 #endif

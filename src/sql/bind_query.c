@@ -7,8 +7,9 @@
 
 /* ---- set operations -------------------------------------------------------------------------- */
 
-tg_code tg_bind_set_op(tg_binder *b, const tg_query_body *body, tg_rel *left, tg_rel *right,
-                       tg_rel **out, tg_error *err)
+/* Casts both sides to the types that a set operation gives and numbers the result's columns. */
+static tg_code bind_set_op(tg_binder *b, const tg_query_body *body, tg_rel *left, tg_rel *right,
+                           tg_rel **out, tg_error *err)
 {
     static const char *const NAMES[] = {"UNION", "INTERSECT", "EXCEPT"};
     if (left->column_count != right->column_count) {
@@ -76,7 +77,7 @@ static tg_code bind_set_chain(tg_binder *b, const tg_query_body *body, const tg_
     TG_TRY(bind_plain_body(b, body, env, &left, err));
     for (size_t i = spine.count; i-- > 0;) {
         TG_TRY(bind_plain_body(b, spine.items[i]->right, env, &right, err));
-        TG_TRY(tg_bind_set_op(b, spine.items[i], left, right, &left, err));
+        TG_TRY(bind_set_op(b, spine.items[i], left, right, &left, err));
     }
     *out = left;
     return TG_OK;
@@ -209,8 +210,7 @@ static tg_code bind_body(tg_binder *b, const tg_query *query, const tg_query_env
     bool keeps = wants_order && (keep_order || query->limit || query->offset);
     *out_ordered = false;
     if (query->body->kind == TG_BODY_SELECT) {
-        tg_bind_order order = {
-            .items = query->order_by, .count = query->order_count, .keep = keeps};
+        tg_bind_order order = {.items = query->order_by, .count = query->order_count};
         tg_bind_body body;
         TG_TRY(
             tg_bind_select(b, query->body->select, env, wants_order ? &order : NULL, &body, err));

@@ -48,10 +48,9 @@ bool tg_bind_qualifier_matches(const tg_scope_column *column, const tg_ident *pa
     return true;
 }
 
-void tg_bind_scope_find(tg_binder *b, tg_scope *scope, const tg_ident *parts, size_t count,
+void tg_bind_scope_find(const tg_scope *scope, const tg_ident *parts, size_t count,
                         size_t *out_matches, size_t *out_first, size_t *out_used)
 {
-    (void)b;
     *out_matches = 0;
     size_t longest = count - 1 < 3 ? count - 1 : 3;
     for (size_t qualifiers = longest + 1; qualifiers-- > 0 && *out_matches == 0;) {

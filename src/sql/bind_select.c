@@ -12,7 +12,6 @@ typedef struct select_run {
     tg_binder *b;
     tg_bind_select_state sel;
     tg_expr_ctx ctx;
-    bool is_grouped;
     tg_bexpr *having, *qualify;
     tg_bsort *order;
     size_t order_count;
@@ -179,14 +178,6 @@ static tg_bexpr *replace_group(void *self, tg_bexpr *expr)
     return NULL;
 }
 
-static void map_windows(select_run *run, tg_bexpr_mapper fn)
-{
-    for (size_t i = 0; i < run->sel.windows.count; i++) {
-        run->sel.windows.items[i].expr =
-            tg_sql_bexpr_map(run->b->arena, run->sel.windows.items[i].expr, fn, run);
-    }
-}
-
 static tg_bexpr *mapped(select_run *run, tg_bexpr *expr)
 {
     return expr ? tg_sql_bexpr_map(run->b->arena, expr, replace_group, run) : NULL;
@@ -238,9 +229,10 @@ static tg_code replace_all(select_run *run, tg_error *err)
         item->expr = mapped(run, item->expr);
         TG_TRY(check_leftover(run, item->expr, err));
     }
-    map_windows(run, replace_group);
     for (size_t i = 0; i < run->sel.windows.count; i++) {
-        TG_TRY(check_leftover(run, run->sel.windows.items[i].expr, err));
+        tg_bind_slot *window = &run->sel.windows.items[i];
+        window->expr = mapped(run, window->expr);
+        TG_TRY(check_leftover(run, window->expr, err));
     }
     run->having = mapped(run, run->having);
     run->qualify = mapped(run, run->qualify);
@@ -323,8 +315,8 @@ static void stack_aggregate(select_run *run)
                     .input = run->sel.rel,
                     .exprs = exprs,
                     .expr_count = count,
-                    .group_count = groups};
-    rel->is_global = groups == 0;
+                    .group_count = groups,
+                    .is_global = groups == 0};
     run->sel.rel = rel;
 }
 
@@ -412,7 +404,7 @@ static tg_code stack_project(select_run *run, const tg_select *select, tg_bind_b
                          .order_count = run->order_count};
         rel = sort;
     }
-    *out = (tg_bind_body){.rel = rel, .visible = visible, .ordered = run->order_count > 0};
+    *out = (tg_bind_body){.rel = rel, .visible = visible};
     return TG_OK;
 }
 
@@ -429,9 +421,9 @@ tg_code tg_bind_select(tg_binder *b, const tg_select *select, const tg_query_env
         run.sel.rel = tg_bind_one_row(b, select->span);
         run.sel.scope = tg_bind_scope_of(b, run.sel.rel, env->outer, NULL, 0);
     }
-    for (size_t i = 0; i < select->lateral_view_count; i++) {
-        TG_TRY(tg_bind_lateral_view(b, &select->lateral_views[i], env, &run.sel.rel, &run.sel.scope,
-                                    err));
+    if (select->lateral_view_count > 0) {
+        AT(select->lateral_views[0].span, UNSUPPORTED_FEATURE,
+           "LATERAL VIEW is not available in this release");
     }
     run.ctx = (tg_expr_ctx){.b = b, .scope = run.sel.scope, .env = env, .sel = &run.sel};
     if (select->where) {
@@ -449,9 +441,9 @@ tg_code tg_bind_select(tg_binder *b, const tg_select *select, const tg_query_env
     if (order) {
         TG_TRY(bind_order(&run, order, err));
     }
-    run.is_grouped =
+    bool is_grouped =
         select->group_kind != TG_GROUP_NONE || run.sel.aggregates.count > 0 || select->having;
-    if (run.is_grouped) {
+    if (is_grouped) {
         TG_TRY(replace_all(&run, err));
         stack_aggregate(&run);
         if (run.having) {
