@@ -556,9 +556,26 @@ tg_code tg_bind_condition(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr 
     return TG_OK;
 }
 
-bool tg_bind_nulls_first(const tg_sort_item *item)
+/* ---- orders ---------------------------------------------------------------------------------- */
+
+tg_bsort tg_bind_sort_of(const tg_sort_item *item, tg_bexpr *expr)
 {
-    return item->nulls == TG_NULLS_DEFAULT ? !item->descending : item->nulls == TG_NULLS_FIRST;
+    bool nulls_first =
+        item->nulls == TG_NULLS_DEFAULT ? !item->descending : item->nulls == TG_NULLS_FIRST;
+    return (tg_bsort){.expr = expr, .descending = item->descending, .nulls_first = nulls_first};
+}
+
+tg_code tg_bind_sort_item(const tg_expr_ctx *ctx, const tg_sort_item *item, tg_bsort *out,
+                          tg_error *err)
+{
+    tg_bexpr *expr;
+    TG_TRY(tg_bind_expr(ctx, item->expr, &expr, err));
+    if (!tg_type_is_orderable(expr->type)) {
+        AT(item->span, DATATYPE_MISMATCH_INVALID_ORDERING_TYPE, "a value of type %.*s has no order",
+           TG_SARG(tg_type_text(ctx->b->arena, expr->type)));
+    }
+    *out = tg_bind_sort_of(item, expr);
+    return TG_OK;
 }
 
 tg_code tg_bind_sort_items(const tg_expr_ctx *ctx, const tg_sort_item *items, size_t count,
@@ -566,15 +583,33 @@ tg_code tg_bind_sort_items(const tg_expr_ctx *ctx, const tg_sort_item *items, si
 {
     tg_bsort *sorts = TG_NEW_ARRAY(ctx->b->arena, tg_bsort, count);
     for (size_t i = 0; i < count; i++) {
-        TG_TRY(tg_bind_expr(ctx, items[i].expr, &sorts[i].expr, err));
-        if (!tg_type_is_orderable(sorts[i].expr->type)) {
-            AT(items[i].span, DATATYPE_MISMATCH_INVALID_ORDERING_TYPE,
-               "a value of type %.*s has no order",
-               TG_SARG(tg_type_text(ctx->b->arena, sorts[i].expr->type)));
-        }
-        sorts[i].descending = items[i].descending;
-        sorts[i].nulls_first = tg_bind_nulls_first(&items[i]);
+        TG_TRY(tg_bind_sort_item(ctx, &items[i], &sorts[i], err));
     }
     *out = sorts;
+    return TG_OK;
+}
+
+bool tg_bind_is_ordinal(const tg_expr *expr, int64_t *out)
+{
+    bool is = expr->kind == TG_EXPR_LITERAL && !expr->literal.is_null &&
+              expr->literal.type->kind == TG_TYPE_INT;
+    *out = is ? expr->literal.as.i64 : 0;
+    return is;
+}
+
+tg_code tg_bind_order_position(const tg_sort_item *item, size_t output_count, size_t *out,
+                               tg_error *err)
+{
+    int64_t position;
+    if (!tg_bind_is_ordinal(item->expr, &position)) {
+        *out = 0;
+        return TG_OK;
+    }
+    if (position < 1 || (size_t)position > output_count) {
+        AT(item->span, ORDER_BY_POS_OUT_OF_RANGE,
+           "ORDER BY position %lld is not in the select list (1 to %zu)", (long long)position,
+           output_count);
+    }
+    *out = (size_t)position;
     return TG_OK;
 }

@@ -169,9 +169,17 @@ typedef TG_VEC(tg_bind_expansion) tg_bind_expansions;
 tg_code tg_bind_star(const tg_expr_ctx *ctx, const tg_expr *star, tg_bind_expansions *out,
                      tg_error *err);
 
+tg_code tg_bind_sort_item(const tg_expr_ctx *ctx, const tg_sort_item *item, tg_bsort *out,
+                          tg_error *err);
 tg_code tg_bind_sort_items(const tg_expr_ctx *ctx, const tg_sort_item *items, size_t count,
                            tg_bsort **out, tg_error *err);
-bool tg_bind_nulls_first(const tg_sort_item *item);
+/* item's direction over an expression that is bound already. */
+tg_bsort tg_bind_sort_of(const tg_sort_item *item, tg_bexpr *expr);
+/* GROUP BY 2, ORDER BY 2: an integer literal that is no part of an expression. */
+bool tg_bind_is_ordinal(const tg_expr *expr, int64_t *out);
+/* The output column that ORDER BY names by number, from 1; 0: item is no number. */
+tg_code tg_bind_order_position(const tg_sort_item *item, size_t output_count, size_t *out,
+                               tg_error *err);
 
 /* The name that Spark gives a column without alias. */
 tg_str tg_bind_shown_name(tg_arena *arena, const tg_expr *expr);
@@ -200,6 +208,8 @@ tg_code tg_bind_from(tg_binder *b, const tg_relation *relation, const tg_query_e
 tg_code tg_bind_table_name(tg_binder *b, const tg_name *name, tg_span span, const tg_query_env *env,
                            tg_rel **out, tg_error *err);
 tg_rel *tg_bind_one_row(tg_binder *b, tg_span span);
+/* A SORT, LIMIT or DISTINCT over input, whose columns it passes on. */
+tg_rel *tg_bind_over(tg_binder *b, tg_rel_kind kind, tg_rel *input, tg_span span);
 tg_code tg_bind_values(tg_binder *b, const tg_query_body *body, const tg_query_env *env,
                        tg_rel **out, tg_error *err);
 

@@ -122,34 +122,18 @@ static tg_code sort_output(tg_binder *b, const tg_query *query, const tg_query_e
     tg_bsort *sorts = TG_NEW_ARRAY(b->arena, tg_bsort, query->order_count);
     for (size_t i = 0; i < query->order_count; i++) {
         const tg_sort_item *item = &query->order_by[i];
-        bool ordinal = item->expr->kind == TG_EXPR_LITERAL && !item->expr->literal.is_null &&
-                       item->expr->literal.type->kind == TG_TYPE_INT;
-        if (!ordinal) {
-            tg_bsort *one;
-            TG_TRY(tg_bind_sort_items(&ctx, item, 1, &one, err));
-            sorts[i] = *one;
-            continue;
+        size_t position;
+        TG_TRY(tg_bind_order_position(item, (*rel)->column_count, &position, err));
+        if (position > 0) {
+            const tg_column *column = &(*rel)->columns[position - 1];
+            sorts[i] = tg_bind_sort_of(item, tg_bexpr_column(b->arena, column, item->span));
+        } else {
+            TG_TRY(tg_bind_sort_item(&ctx, item, &sorts[i], err));
         }
-        int64_t position = item->expr->literal.as.i64;
-        if (position < 1 || (size_t)position > (*rel)->column_count) {
-            AT(item->span, ORDER_BY_POS_OUT_OF_RANGE,
-               "ORDER BY position %lld is not in the select list (1 to %zu)", (long long)position,
-               (*rel)->column_count);
-        }
-        sorts[i] = (tg_bsort){
-            .expr = tg_bexpr_column(b->arena, &(*rel)->columns[position - 1], item->span),
-            .descending = item->descending,
-            .nulls_first = tg_bind_nulls_first(item)};
     }
-    tg_rel *sort = TG_NEW(b->arena, tg_rel);
-    *sort = (tg_rel){.kind = TG_R_SORT,
-                     .span = query->span,
-                     .columns = (*rel)->columns,
-                     .column_count = (*rel)->column_count,
-                     .input = *rel,
-                     .order_by = sorts,
-                     .order_count = query->order_count};
-    *rel = sort;
+    *rel = tg_bind_over(b, TG_R_SORT, *rel, query->span);
+    (*rel)->order_by = sorts;
+    (*rel)->order_count = query->order_count;
     return TG_OK;
 }
 
@@ -179,12 +163,7 @@ static tg_code bind_limit(tg_binder *b, const tg_query *query, tg_rel **rel, tg_
     if (!query->limit && !query->offset) {
         return TG_OK;
     }
-    tg_rel *limit = TG_NEW(b->arena, tg_rel);
-    *limit = (tg_rel){.kind = TG_R_LIMIT,
-                      .span = query->span,
-                      .columns = (*rel)->columns,
-                      .column_count = (*rel)->column_count,
-                      .input = *rel};
+    tg_rel *limit = tg_bind_over(b, TG_R_LIMIT, *rel, query->span);
     TG_TRY(bind_count(b, query->limit, "LIMIT", &limit->limit, err));
     TG_TRY(bind_count(b, query->offset, "OFFSET", &limit->offset, err));
     *rel = limit;

@@ -19,6 +19,17 @@ tg_column tg_bind_column(tg_binder *b, tg_str name, const tg_type *type, bool nu
     return (tg_column){.id = b->next_id++, .name = name, .type = type, .nullable = nullable};
 }
 
+tg_rel *tg_bind_over(tg_binder *b, tg_rel_kind kind, tg_rel *input, tg_span span)
+{
+    tg_rel *rel = TG_NEW(b->arena, tg_rel);
+    *rel = (tg_rel){.kind = kind,
+                    .span = span,
+                    .columns = input->columns,
+                    .column_count = input->column_count,
+                    .input = input};
+    return rel;
+}
+
 tg_scope *tg_bind_scope_of(tg_binder *b, const tg_rel *rel, const tg_scope *parent,
                            const tg_str *qualifier, size_t count)
 {

@@ -90,20 +90,11 @@ static tg_code check_group_type(select_run *run, const tg_bexpr *expr, tg_span s
     return TG_OK;
 }
 
-/* GROUP BY 2: an integer literal that is no part of an expression. */
-static bool is_ordinal(const tg_expr *expr, int64_t *out)
-{
-    bool is = expr->kind == TG_EXPR_LITERAL && !expr->literal.is_null &&
-              expr->literal.type->kind == TG_TYPE_INT;
-    *out = is ? expr->literal.as.i64 : 0;
-    return is;
-}
-
 static tg_code bind_group(select_run *run, const tg_expr *expr, tg_error *err)
 {
     int64_t position;
     tg_bexpr *bound;
-    if (is_ordinal(expr, &position)) {
+    if (tg_bind_is_ordinal(expr, &position)) {
         if (position < 1 || (size_t)position > run->sel.items.count) {
             AT(expr->span, GROUP_BY_POS_OUT_OF_RANGE,
                "GROUP BY position %lld is not in the select list (1 to %zu)", (long long)position,
@@ -275,21 +266,13 @@ static tg_code bind_order(select_run *run, const tg_bind_order *order, tg_error 
     run->order_count = order->count;
     for (size_t i = 0; i < order->count; i++) {
         const tg_sort_item *item = &order->items[i];
-        int64_t position;
-        if (is_ordinal(item->expr, &position)) {
-            if (position < 1 || (size_t)position > run->sel.items.count) {
-                AT(item->span, ORDER_BY_POS_OUT_OF_RANGE,
-                   "ORDER BY position %lld is not in the select list (1 to %zu)",
-                   (long long)position, run->sel.items.count);
-            }
-            run->order[i] = (tg_bsort){.expr = run->sel.items.items[position - 1].expr,
-                                       .descending = item->descending,
-                                       .nulls_first = tg_bind_nulls_first(item)};
-            continue;
+        size_t position;
+        TG_TRY(tg_bind_order_position(item, run->sel.items.count, &position, err));
+        if (position > 0) {
+            run->order[i] = tg_bind_sort_of(item, run->sel.items.items[position - 1].expr);
+        } else {
+            TG_TRY(tg_bind_sort_item(&ctx, item, &run->order[i], err));
         }
-        tg_bsort *one;
-        TG_TRY(tg_bind_sort_items(&ctx, item, 1, &one, err));
-        run->order[i] = *one;
     }
     return TG_OK;
 }
@@ -385,24 +368,12 @@ static tg_code stack_project(select_run *run, const tg_select *select, tg_bind_b
         for (size_t i = 0; i < visible; i++) {
             TG_TRY(check_group_type(run, exprs[i], run->sel.items.items[i].span, err));
         }
-        tg_rel *distinct = TG_NEW(run->b->arena, tg_rel);
-        *distinct = (tg_rel){.kind = TG_R_DISTINCT,
-                             .span = select->span,
-                             .columns = rel->columns,
-                             .column_count = rel->column_count,
-                             .input = rel};
-        rel = distinct;
+        rel = tg_bind_over(run->b, TG_R_DISTINCT, rel, select->span);
     }
     if (run->order_count > 0) {
-        tg_rel *sort = TG_NEW(run->b->arena, tg_rel);
-        *sort = (tg_rel){.kind = TG_R_SORT,
-                         .span = select->span,
-                         .columns = rel->columns,
-                         .column_count = rel->column_count,
-                         .input = rel,
-                         .order_by = run->order,
-                         .order_count = run->order_count};
-        rel = sort;
+        rel = tg_bind_over(run->b, TG_R_SORT, rel, select->span);
+        rel->order_by = run->order;
+        rel->order_count = run->order_count;
     }
     *out = (tg_bind_body){.rel = rel, .visible = visible};
     return TG_OK;
