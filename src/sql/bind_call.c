@@ -10,8 +10,7 @@
 tg_code tg_bind_apply_function(tg_binder *b, const tg_function *function, tg_bexpr **args,
                                size_t count, tg_span span, tg_bexpr **out, tg_error *err)
 {
-    tg_bexpr **own = tg_arena_memdup(b->arena, args, count * sizeof(*args));
-    TG_TRY(tg_function_apply(&b->fn, function, own, count, span, out, err));
+    TG_TRY(tg_function_apply(&b->fn, function, args, count, span, out, err));
     b->has_time_function = b->has_time_function || function->volatility == TG_VOL_TIME;
     b->random_count += function->volatility == TG_VOL_RANDOM;
     return TG_OK;
@@ -60,10 +59,16 @@ static tg_code bind_lambda(const tg_expr_ctx *ctx, const tg_expr *lambda,
     return TG_OK;
 }
 
+/* Arguments in order, lambdas as NULL: bind_lambdas follows when the others' types are known. */
 static tg_code bind_plain_args(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr ***out_args,
                                size_t *out_count, tg_error *err)
 {
     TG_VEC(tg_bexpr *) args = {0};
+    if (expr->call->star) {
+        /* count(*) is count(1) */
+        tg_value one = tg_value_int(tg_type_of(TG_TYPE_INT), 1);
+        TG_VEC_PUSH(ctx->b->arena, &args, tg_bexpr_literal(ctx->b->arena, one, expr->span));
+    }
     for (size_t i = 0; i < expr->arg_count; i++) {
         tg_bexpr *arg = NULL;
         if (expr->args[i]->kind == TG_EXPR_STAR) {
@@ -192,15 +197,8 @@ static tg_code bind_aggregate_args(const tg_expr_ctx *ctx, const tg_expr *expr,
     const tg_call *call = expr->call;
     tg_bexpr **args;
     size_t count;
-    if (call->star) {
-        args = TG_NEW_ARRAY(ctx->b->arena, tg_bexpr *, 1);
-        args[0] =
-            tg_bexpr_literal(ctx->b->arena, tg_value_int(tg_type_of(TG_TYPE_INT), 1), expr->span);
-        count = 1;
-    } else {
-        TG_TRY(bind_plain_args(&inner, expr, &args, &count, err));
-        TG_TRY(bind_lambdas(&inner, expr, function, args, err));
-    }
+    TG_TRY(bind_plain_args(&inner, expr, &args, &count, err));
+    TG_TRY(bind_lambdas(&inner, expr, function, args, err));
     tg_bsort *order = NULL;
     if (call->within_group_count > 0) {
         TG_TRY(
@@ -327,14 +325,7 @@ static tg_code bind_window(const tg_expr_ctx *ctx, const tg_expr *expr, const tg
         AT(expr->span, WINDOW_FUNCTION_MISSING_ORDER_BY,
            "window function %s needs an ORDER BY in its OVER clause", function->name);
     }
-    if (expr->call->star) {
-        args = TG_NEW_ARRAY(ctx->b->arena, tg_bexpr *, 1);
-        args[0] =
-            tg_bexpr_literal(ctx->b->arena, tg_value_int(tg_type_of(TG_TYPE_INT), 1), expr->span);
-        count = 1;
-    } else {
-        TG_TRY(bind_plain_args(&inner, expr, &args, &count, err));
-    }
+    TG_TRY(bind_plain_args(&inner, expr, &args, &count, err));
     TG_TRY(tg_bind_apply_function(ctx->b, function, args, count, expr->span, &call, err));
     call->kind = TG_B_WINDOW;
     call->window = window;

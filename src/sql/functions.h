@@ -88,8 +88,8 @@ const tg_function *tg_function_at(size_t index);
 
 /*
  * A call with checked arity (WRONG_NUM_ARGS.WITHOUT_SUGGESTION), coerced arguments and type. args
- * are bound and are taken over. Aggregates and window functions: the caller sets distinct, filter,
- * order_by, window on the result.
+ * are bound; the array is copied. Aggregates and window functions: the caller sets distinct,
+ * filter, order_by, window on the result.
  */
 TG_CHECKED tg_code tg_function_apply(tg_fn_context *ctx, const tg_function *function,
                                      tg_bexpr **args, size_t arg_count, tg_span span,
