@@ -3,8 +3,6 @@
  * lists), stars, shown names. */
 #include "sql/bind_int.h"
 
-#define AT(span, ...) return tg_bind_at((span), err, TG_ERR(err, __VA_ARGS__))
-
 /* ---- applying functions ---------------------------------------------------------------------- */
 
 tg_code tg_bind_apply_function(tg_binder *b, const tg_function *function, tg_bexpr **args,
@@ -21,7 +19,7 @@ tg_code tg_bind_apply(tg_binder *b, const char *name, tg_bexpr **args, size_t co
 {
     const tg_function *function = tg_function_find(tg_str_from(name));
     if (!function) {
-        AT(span, UNSUPPORTED_FEATURE, "%s is not available", name);
+        return tg_fn_at(span, err, TG_ERR(err, UNSUPPORTED_FEATURE, "%s is not available", name));
     }
     return tg_bind_apply_function(b, function, args, count, span, out, err);
 }
@@ -162,18 +160,23 @@ static tg_code check_aggregate_place(const tg_expr_ctx *ctx, const tg_expr *expr
                                      const tg_function *function, tg_error *err)
 {
     if (ctx->in_aggregate) {
-        AT(expr->span, NESTED_AGGREGATE_FUNCTION,
-           "aggregate function %s cannot stand inside another aggregate function", function->name);
+        return tg_fn_at(
+            expr->span, err,
+            TG_ERR(err, NESTED_AGGREGATE_FUNCTION,
+                   "aggregate function %s cannot stand inside another aggregate function",
+                   function->name));
     }
     if (ctx->sel && ctx->allow_aggregates) {
         return TG_OK;
     }
     if (ctx->clause && strcmp(ctx->clause, "GROUP BY") == 0) {
-        AT(expr->span, GROUP_BY_AGGREGATE, "aggregate function %s cannot stand in GROUP BY",
-           function->name);
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, GROUP_BY_AGGREGATE,
+                               "aggregate function %s cannot stand in GROUP BY", function->name));
     }
-    AT(expr->span, INVALID_WHERE_CONDITION, "aggregate function %s cannot stand in %s",
-       function->name, ctx->clause ? ctx->clause : "this place");
+    return tg_fn_at(expr->span, err,
+                    TG_ERR(err, INVALID_WHERE_CONDITION, "aggregate function %s cannot stand in %s",
+                           function->name, ctx->clause ? ctx->clause : "this place"));
 }
 
 static tg_code bind_filter(const tg_expr_ctx *ctx, const tg_call *call, tg_bexpr *aggregate,
@@ -207,7 +210,9 @@ static tg_code bind_aggregate_args(const tg_expr_ctx *ctx, const tg_expr *expr,
         bool keeps_order = tg_str_eq(tg_str_from(function->name), TG_S("listagg")) ||
                            tg_str_eq(tg_str_from(function->name), TG_S("string_agg"));
         if (takes_value && !keeps_order) {
-            AT(expr->span, UNSUPPORTED_FEATURE, "%s WITHIN GROUP is not available", function->name);
+            return tg_fn_at(expr->span, err,
+                            TG_ERR(err, UNSUPPORTED_FEATURE, "%s WITHIN GROUP is not available",
+                                   function->name));
         }
     }
     TG_TRY(tg_bind_apply_function(ctx->b, function, args, count, expr->span, out, err));
@@ -241,14 +246,17 @@ static tg_code find_window(const tg_expr_ctx *ctx, const tg_window_spec *spec,
         if (tg_str_ieq(ctx->sel->ast->windows[i].name.text, spec->base.text)) {
             *out_base = ctx->sel->ast->windows[i].spec;
             if ((*out_base)->base.text.len > 0) {
-                AT(spec->span, UNSUPPORTED_FEATURE,
-                   "a window that is built on another named window is not available");
+                return tg_fn_at(
+                    spec->span, err,
+                    TG_ERR(err, UNSUPPORTED_FEATURE,
+                           "a window that is built on another named window is not available"));
             }
             return TG_OK;
         }
     }
-    AT(spec->span, MISSING_WINDOW_SPECIFICATION, "no WINDOW clause defines `%.*s`",
-       TG_SARG(spec->base.text));
+    return tg_fn_at(spec->span, err,
+                    TG_ERR(err, MISSING_WINDOW_SPECIFICATION, "no WINDOW clause defines `%.*s`",
+                           TG_SARG(spec->base.text)));
 }
 
 static tg_code bind_frame(const tg_expr_ctx *ctx, const tg_window_spec *spec, tg_bwindow *window,
@@ -304,16 +312,18 @@ static tg_code bind_window(const tg_expr_ctx *ctx, const tg_expr *expr, const tg
                            tg_bexpr **out, tg_error *err)
 {
     if (!ctx->sel || !ctx->allow_windows || ctx->in_window || ctx->in_aggregate) {
-        AT(expr->span, INVALID_WHERE_CONDITION, "window function %s cannot stand in %s",
-           function->name,
-           ctx->in_window      ? "another window function"
-           : ctx->in_aggregate ? "an aggregate function"
-           : ctx->clause       ? ctx->clause
-                               : "this place");
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, INVALID_WHERE_CONDITION,
+                               "window function %s cannot stand in %s", function->name,
+                               ctx->in_window      ? "another window function"
+                               : ctx->in_aggregate ? "an aggregate function"
+                               : ctx->clause       ? ctx->clause
+                                                   : "this place"));
     }
     if (expr->call->distinct) {
-        AT(expr->span, DISTINCT_WINDOW_FUNCTION_UNSUPPORTED,
-           "window function %s cannot be DISTINCT", function->name);
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, DISTINCT_WINDOW_FUNCTION_UNSUPPORTED,
+                               "window function %s cannot be DISTINCT", function->name));
     }
     tg_expr_ctx inner = *ctx;
     inner.in_window = true;
@@ -322,8 +332,10 @@ static tg_code bind_window(const tg_expr_ctx *ctx, const tg_expr *expr, const tg
     size_t count;
     TG_TRY(bind_window_spec(&inner, expr->call->over, &window, err));
     if (needs_order(function->name) && window->order_count == 0) {
-        AT(expr->span, WINDOW_FUNCTION_MISSING_ORDER_BY,
-           "window function %s needs an ORDER BY in its OVER clause", function->name);
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, WINDOW_FUNCTION_MISSING_ORDER_BY,
+                               "window function %s needs an ORDER BY in its OVER clause",
+                               function->name));
     }
     TG_TRY(bind_plain_args(&inner, expr, &args, &count, err));
     TG_TRY(tg_bind_apply_function(ctx->b, function, args, count, expr->span, &call, err));
@@ -363,24 +375,30 @@ static tg_code refuse_call_forms(const tg_expr *expr, const tg_function *functio
 {
     const tg_call *call = expr->call;
     if (call->arg_names) {
-        AT(expr->span, UNSUPPORTED_FEATURE, "named arguments are not available");
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, UNSUPPORTED_FEATURE, "named arguments are not available"));
     }
     if (function->cls == TG_FN_SCALAR &&
         (call->distinct || call->filter || call->within_group_count > 0)) {
-        AT(expr->span, UNSUPPORTED_FEATURE, "function %s takes no DISTINCT, FILTER or WITHIN GROUP",
-           function->name);
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, UNSUPPORTED_FEATURE,
+                               "function %s takes no DISTINCT, FILTER or WITHIN GROUP",
+                               function->name));
     }
     if (function->cls == TG_FN_SCALAR && call->over) {
-        AT(expr->span, UNSUPPORTED_FEATURE, "function %s cannot have an OVER clause",
-           function->name);
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, UNSUPPORTED_FEATURE, "function %s cannot have an OVER clause",
+                               function->name));
     }
     if (function->cls == TG_FN_WINDOW && !call->over) {
-        AT(expr->span, WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE,
-           "window function %s needs an OVER clause", function->name);
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE,
+                               "window function %s needs an OVER clause", function->name));
     }
     if (function->cls == TG_FN_GENERATOR) {
-        AT(expr->span, UNSUPPORTED_FEATURE, "generator function %s is not available here",
-           function->name);
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, UNSUPPORTED_FEATURE,
+                               "generator function %s is not available here", function->name));
     }
     return TG_OK;
 }
@@ -430,8 +448,10 @@ static tg_code expand_struct(const tg_expr_ctx *ctx, const tg_expr *star, tg_bin
     tg_bexpr *base;
     tg_auto_error tg_error inner = TG_ERROR_INIT;
     if (tg_bind_expr(ctx, &name, &base, &inner) != TG_OK || base->type->kind != TG_TYPE_STRUCT) {
-        AT(star->span, CANNOT_RESOLVE_STAR_EXPAND, "%.*s.* names no relation and no struct",
-           TG_SARG(tg_bind_name_text(ctx->b->arena, &star->name)));
+        return tg_fn_at(star->span, err,
+                        TG_ERR(err, CANNOT_RESOLVE_STAR_EXPAND,
+                               "%.*s.* names no relation and no struct",
+                               TG_SARG(tg_bind_name_text(ctx->b->arena, &star->name))));
     }
     for (size_t i = 0; i < base->type->field_count; i++) {
         tg_ident field = {.text = base->type->fields[i].name};
@@ -471,11 +491,14 @@ tg_code tg_bind_star(const tg_expr_ctx *ctx, const tg_expr *star, tg_bind_expans
             return tg_bind_unresolved(ctx->b, ctx->scope, name, NULL, 0, err);
         }
         if (used != name->count) {
-            AT(name->span, UNSUPPORTED_FEATURE, "EXCEPT of a struct field is not available");
+            return tg_fn_at(
+                name->span, err,
+                TG_ERR(err, UNSUPPORTED_FEATURE, "EXCEPT of a struct field is not available"));
         }
     }
     if (!any) {
-        AT(star->span, CANNOT_RESOLVE_STAR_EXPAND, "'*' needs a FROM clause");
+        return tg_fn_at(star->span, err,
+                        TG_ERR(err, CANNOT_RESOLVE_STAR_EXPAND, "'*' needs a FROM clause"));
     }
     return TG_OK;
 }

@@ -2,8 +2,6 @@
 /* Expressions: names, operators, special forms, subqueries. Calls are in bind_call.c. */
 #include "sql/bind_int.h"
 
-#define AT(span, ...) return tg_bind_at((span), err, TG_ERR(err, __VA_ARGS__))
-
 /* ---- names ----------------------------------------------------------------------------------- */
 
 static tg_code fields_of(const tg_expr_ctx *ctx, tg_bexpr *base, const tg_name *name, size_t used,
@@ -69,9 +67,10 @@ static tg_code bind_in_scope(const tg_expr_ctx *ctx, const tg_name *name, const 
         return TG_OK;
     }
     if (matches > 1) {
-        AT(name->span, AMBIGUOUS_REFERENCE,
-           "reference %.*s is ambiguous: %zu columns have this name",
-           TG_SARG(tg_bind_name_text(ctx->b->arena, name)), matches);
+        return tg_fn_at(name->span, err,
+                        TG_ERR(err, AMBIGUOUS_REFERENCE,
+                               "reference %.*s is ambiguous: %zu columns have this name",
+                               TG_SARG(tg_bind_name_text(ctx->b->arena, name)), matches));
     }
     tg_bexpr *column = tg_bexpr_column(ctx->b->arena, &scope->columns[first].column, name->span);
     column->is_outer = is_outer;
@@ -211,8 +210,10 @@ static tg_code bind_binary(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr
         node = node->args[0];
     }
     if (spine.count > TG_LIMIT_EXPRESSION_DEPTH) {
-        AT(expr->span, TIDEGATE_LIMIT_EXCEEDED, "an expression has more than %d operators in a row",
-           (int)TG_LIMIT_EXPRESSION_DEPTH);
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED,
+                               "an expression has more than %d operators in a row",
+                               (int)TG_LIMIT_EXPRESSION_DEPTH));
     }
     tg_bexpr *left;
     TG_TRY(tg_bind_expr(ctx, node, &left, err));
@@ -372,8 +373,10 @@ static tg_code bind_interval(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bex
         return tg_bind_apply(ctx->b, UNITS[i].function, args, (size_t)UNITS[i].position + 1,
                              expr->span, out, err);
     }
-    AT(expr->span, UNSUPPORTED_FEATURE, "an interval of computed %.*s is not available",
-       TG_SARG(expr->call->name.parts[0].text));
+    return tg_fn_at(expr->span, err,
+                    TG_ERR(err, UNSUPPORTED_FEATURE,
+                           "an interval of computed %.*s is not available",
+                           TG_SARG(expr->call->name.parts[0].text)));
 }
 
 /* ---- subqueries ------------------------------------------------------------------------------ */
@@ -382,7 +385,8 @@ static tg_code bind_subquery_rel(const tg_expr_ctx *ctx, const tg_query *query, 
                                  tg_error *err)
 {
     if (ctx->no_subqueries) {
-        AT(query->span, UNSUPPORTED_FEATURE, "a subquery cannot stand here");
+        return tg_fn_at(query->span, err,
+                        TG_ERR(err, UNSUPPORTED_FEATURE, "a subquery cannot stand here"));
     }
     tg_query_env env = {.ctes = ctx->env ? ctx->env->ctes : NULL, .outer = ctx->scope};
     bool ordered;
@@ -403,8 +407,10 @@ static tg_code bind_scalar_subquery(const tg_expr_ctx *ctx, const tg_expr *expr,
     tg_rel *rel;
     TG_TRY(bind_subquery_rel(ctx, expr->query, &rel, err));
     if (rel->column_count != 1) {
-        AT(expr->span, SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN,
-           "a subquery used as a value must give one column, not %zu", rel->column_count);
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN,
+                               "a subquery used as a value must give one column, not %zu",
+                               rel->column_count));
     }
     *out = subquery_expr(ctx, TG_B_SUBQUERY, rel, rel->columns[0].type, true, expr->span);
     return TG_OK;
@@ -425,8 +431,10 @@ static tg_code bind_in_query(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bex
 {
     if (!ctx->is_conjunct) {
         /* As a value Spark gives FALSE where SQL gives NULL: its plan decides, so it is refused. */
-        AT(expr->span, UNSUPPORTED_FEATURE,
-           "IN (subquery) as a value is not available; use it as a condition of WHERE or HAVING");
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, UNSUPPORTED_FEATURE,
+                               "IN (subquery) as a value is not available; use it as a condition "
+                               "of WHERE or HAVING"));
     }
     tg_rel *rel;
     const tg_expr *left = expr->args[0];
@@ -436,8 +444,10 @@ static tg_code bind_in_query(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bex
     TG_TRY(bind_args(ctx, is_row ? left->args : expr->args, count, &args, err));
     TG_TRY(bind_subquery_rel(ctx, expr->query, &rel, err));
     if (rel->column_count != count) {
-        AT(expr->span, IN_SUBQUERY_LENGTH_MISMATCH,
-           "IN compares %zu columns with the %zu of the subquery", count, rel->column_count);
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, IN_SUBQUERY_LENGTH_MISMATCH,
+                               "IN compares %zu columns with the %zu of the subquery", count,
+                               rel->column_count));
     }
     tg_bexpr **exprs = TG_NEW_ARRAY(ctx->b->arena, tg_bexpr *, count);
     tg_column *columns = TG_NEW_ARRAY(ctx->b->arena, tg_column, count);
@@ -482,7 +492,8 @@ static tg_code bind_kind(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr *
     case TG_EXPR_NAME:
         return bind_name(ctx, expr, out, err);
     case TG_EXPR_STAR:
-        AT(expr->span, INVALID_USAGE_OF_STAR, "'*' cannot stand in an expression");
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, INVALID_USAGE_OF_STAR, "'*' cannot stand in an expression"));
     case TG_EXPR_UNARY:
         return bind_special(ctx, expr, operator_name(expr->op), out, err);
     case TG_EXPR_BINARY:
@@ -516,14 +527,17 @@ static tg_code bind_kind(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr *
     case TG_EXPR_INTERVAL:
         return bind_interval(ctx, expr, out, err);
     case TG_EXPR_LAMBDA:
-        AT(expr->span, INVALID_LAMBDA_FUNCTION_CALL,
-           "a lambda can only be an argument of a higher-order function");
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, INVALID_LAMBDA_FUNCTION_CALL,
+                               "a lambda can only be an argument of a higher-order function"));
     case TG_EXPR_PARAMETER:
-        AT(expr->span, UNSUPPORTED_FEATURE, "parameters in SQL are not available in this release");
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, UNSUPPORTED_FEATURE,
+                               "parameters in SQL are not available in this release"));
     case TG_EXPR_KIND_COUNT_:
         break;
     }
-    AT(expr->span, INTERNAL_ERROR, "unknown kind of expression");
+    return tg_fn_at(expr->span, err, TG_ERR(err, INTERNAL_ERROR, "unknown kind of expression"));
 }
 
 tg_code tg_bind_expr(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out, tg_error *err)
@@ -549,9 +563,10 @@ tg_code tg_bind_condition(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr 
                            expr->span, out, err);
     }
     if ((*out)->type->kind != TG_TYPE_BOOLEAN) {
-        AT(expr->span, DATATYPE_MISMATCH_FILTER_NOT_BOOLEAN,
-           "%s must be a boolean condition, but it is %.*s", ctx->clause,
-           TG_SARG(tg_type_text(ctx->b->arena, (*out)->type)));
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, DATATYPE_MISMATCH_FILTER_NOT_BOOLEAN,
+                               "%s must be a boolean condition, but it is %.*s", ctx->clause,
+                               TG_SARG(tg_type_text(ctx->b->arena, (*out)->type))));
     }
     return TG_OK;
 }
@@ -571,8 +586,10 @@ tg_code tg_bind_sort_item(const tg_expr_ctx *ctx, const tg_sort_item *item, tg_b
     tg_bexpr *expr;
     TG_TRY(tg_bind_expr(ctx, item->expr, &expr, err));
     if (!tg_type_is_orderable(expr->type)) {
-        AT(item->span, DATATYPE_MISMATCH_INVALID_ORDERING_TYPE, "a value of type %.*s has no order",
-           TG_SARG(tg_type_text(ctx->b->arena, expr->type)));
+        return tg_fn_at(item->span, err,
+                        TG_ERR(err, DATATYPE_MISMATCH_INVALID_ORDERING_TYPE,
+                               "a value of type %.*s has no order",
+                               TG_SARG(tg_type_text(ctx->b->arena, expr->type))));
     }
     *out = tg_bind_sort_of(item, expr);
     return TG_OK;
@@ -606,9 +623,10 @@ tg_code tg_bind_order_position(const tg_sort_item *item, size_t output_count, si
         return TG_OK;
     }
     if (position < 1 || (size_t)position > output_count) {
-        AT(item->span, ORDER_BY_POS_OUT_OF_RANGE,
-           "ORDER BY position %lld is not in the select list (1 to %zu)", (long long)position,
-           output_count);
+        return tg_fn_at(item->span, err,
+                        TG_ERR(err, ORDER_BY_POS_OUT_OF_RANGE,
+                               "ORDER BY position %lld is not in the select list (1 to %zu)",
+                               (long long)position, output_count));
     }
     *out = (size_t)position;
     return TG_OK;

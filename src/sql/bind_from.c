@@ -2,8 +2,6 @@
 /* FROM: tables, views, common table expressions, subqueries, VALUES, joins. */
 #include "sql/bind_int.h"
 
-#define AT(span, ...) return tg_bind_at((span), err, TG_ERR(err, __VA_ARGS__))
-
 enum {
     RELATIONS_MAX = 10000
 }; /* views and CTEs may multiply: more than this is no query that a person wrote */
@@ -62,8 +60,10 @@ static const tg_str *qualifier_of(tg_binder *b, const tg_relation *relation, con
 static tg_code check_aliases(const tg_relation *relation, size_t columns, tg_error *err)
 {
     if (relation->column_alias_count > 0 && relation->column_alias_count != columns) {
-        AT(relation->span, ASSIGNMENT_ARITY_MISMATCH,
-           "%zu column aliases are given for %zu columns", relation->column_alias_count, columns);
+        return tg_fn_at(relation->span, err,
+                        TG_ERR(err, ASSIGNMENT_ARITY_MISMATCH,
+                               "%zu column aliases are given for %zu columns",
+                               relation->column_alias_count, columns));
     }
     return TG_OK;
 }
@@ -102,8 +102,10 @@ static tg_code bind_cte(tg_binder *b, tg_cte_frame *frame, const tg_relation *re
     TG_TRY(
         tg_bind_query(b, frame->cte->query, &inner, /* keep_order= */ false, out, &ordered, err));
     if (b->random_count > random && ++frame->reference_count > 1) {
-        AT(relation->span, UNSUPPORTED_FEATURE,
-           "a common table expression with a random function can be read once only");
+        return tg_fn_at(
+            relation->span, err,
+            TG_ERR(err, UNSUPPORTED_FEATURE,
+                   "a common table expression with a random function can be read once only"));
     }
     if (frame->cte->column_alias_count > 0) {
         tg_relation named = {.span = relation->span,
@@ -127,8 +129,9 @@ static tg_code bind_view(tg_binder *b, const tg_resolved *resolved, const tg_rel
 {
     for (const tg_view_frame *frame = b->views; frame; frame = frame->next) {
         if (tg_str_ieq(frame->name, resolved->view_name)) {
-            AT(relation->name.span, RECURSIVE_VIEW, "view %.*s refers to itself",
-               TG_SARG(resolved->view_name));
+            return tg_fn_at(relation->name.span, err,
+                            TG_ERR(err, RECURSIVE_VIEW, "view %.*s refers to itself",
+                                   TG_SARG(resolved->view_name)));
         }
     }
     tg_view_frame frame = {.name = resolved->view_name, .next = b->views};
@@ -168,10 +171,12 @@ static tg_code bind_table(tg_binder *b, const tg_relation *relation, const tg_qu
         return bind_cte(b, cte, relation, env, out, out_scope, err);
     }
     if (relation->is_stream && !b->options->allow_stream) {
-        AT(relation->span, UNSUPPORTED_FEATURE, "STREAM cannot be read by a batch query");
+        return tg_fn_at(relation->span, err,
+                        TG_ERR(err, UNSUPPORTED_FEATURE, "STREAM cannot be read by a batch query"));
     }
     if (!b->options->resolver) {
-        AT(relation->span, TABLE_OR_VIEW_NOT_FOUND, "no table can be read here");
+        return tg_fn_at(relation->span, err,
+                        TG_ERR(err, TABLE_OR_VIEW_NOT_FOUND, "no table can be read here"));
     }
     tg_resolved resolved = {0};
     tg_code code = b->options->resolver->resolve(b->options->resolver->self, relation, b->arena,
@@ -211,9 +216,10 @@ tg_code tg_bind_values(tg_binder *b, const tg_query_body *body, const tg_query_e
     tg_bexpr ***rows = TG_NEW_ARRAY(b->arena, tg_bexpr **, height);
     for (size_t i = 0; i < height; i++) {
         if (body->row_lens[i] != width) {
-            AT(body->span, INVALID_INLINE_TABLE_NUM_COLUMNS,
-               "row %zu of VALUES has %zu columns, the first has %zu", i + 1, body->row_lens[i],
-               width);
+            return tg_fn_at(body->span, err,
+                            TG_ERR(err, INVALID_INLINE_TABLE_NUM_COLUMNS,
+                                   "row %zu of VALUES has %zu columns, the first has %zu", i + 1,
+                                   body->row_lens[i], width));
         }
         rows[i] = TG_NEW_ARRAY(b->arena, tg_bexpr *, width);
         for (size_t j = 0; j < width; j++) {
@@ -320,8 +326,9 @@ static tg_code using_key(const tg_ident *name, const tg_scope *left, const tg_sc
         return tg_error_span(err, name->span.offset, name->span.len);
     }
     if (left_matches > 1 || right_matches > 1) {
-        AT(name->span, AMBIGUOUS_REFERENCE, "the USING column `%.*s` is ambiguous",
-           TG_SARG(name->text));
+        return tg_fn_at(name->span, err,
+                        TG_ERR(err, AMBIGUOUS_REFERENCE, "the USING column `%.*s` is ambiguous",
+                               TG_SARG(name->text)));
     }
     return TG_OK;
 }
@@ -437,7 +444,9 @@ static tg_code bind_join(tg_binder *b, const tg_relation *relation, tg_rel *left
     tg_rel *right;
     tg_scope *right_scope;
     if (relation->lateral) {
-        AT(relation->span, UNSUPPORTED_FEATURE, "LATERAL joins are not available in this release");
+        return tg_fn_at(
+            relation->span, err,
+            TG_ERR(err, UNSUPPORTED_FEATURE, "LATERAL joins are not available in this release"));
     }
     TG_TRY(bind_one(b, relation->right, env, &right, &right_scope, err));
     if (relation->natural || relation->using_count > 0) {
@@ -473,7 +482,8 @@ static tg_code refuse_forms(const tg_relation *relation, tg_error *err)
                        : relation->lateral                 ? "LATERAL subqueries are"
                                                            : NULL;
     if (what) {
-        AT(relation->span, UNSUPPORTED_FEATURE, "%s not available in this release", what);
+        return tg_fn_at(relation->span, err,
+                        TG_ERR(err, UNSUPPORTED_FEATURE, "%s not available in this release", what));
     }
     return TG_OK;
 }
@@ -486,8 +496,10 @@ static tg_code bind_one(tg_binder *b, const tg_relation *relation, const tg_quer
     }
     TG_TRY(refuse_forms(relation, err));
     if (++b->relation_count > RELATIONS_MAX) {
-        AT(relation->span, TIDEGATE_LIMIT_EXCEEDED,
-           "the query reads more than %d relations once its views are expanded", RELATIONS_MAX);
+        return tg_fn_at(relation->span, err,
+                        TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED,
+                               "the query reads more than %d relations once its views are expanded",
+                               RELATIONS_MAX));
     }
     if (relation->kind == TG_REL_TABLE) {
         return bind_table(b, relation, env, out, out_scope, err);
@@ -511,8 +523,10 @@ tg_code tg_bind_from(tg_binder *b, const tg_relation *relation, const tg_query_e
         relation = relation->left;
     }
     if (spine.count > TG_LIMIT_EXPRESSION_DEPTH) {
-        AT(relation->span, TIDEGATE_LIMIT_EXCEEDED, "the query joins more than %d relations",
-           (int)TG_LIMIT_EXPRESSION_DEPTH);
+        return tg_fn_at(relation->span, err,
+                        TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED,
+                               "the query joins more than %d relations",
+                               (int)TG_LIMIT_EXPRESSION_DEPTH));
     }
     TG_TRY(tg_bind_enter(b, relation->span, err));
     TG_TRY(bind_one(b, relation, env, out_rel, out_scope, err));

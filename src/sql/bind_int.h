@@ -10,15 +10,8 @@
 #ifndef TG_SQL_BIND_INT_H
 #define TG_SQL_BIND_INT_H
 
-#include "sql/sql.h"
+#include "sql/functions_int.h"
 #include "sql/tree.h"
-
-/* Puts the span on the error just made: return tg_bind_at(span, err, TG_ERR(err, CLASS, ...)). */
-static inline tg_code tg_bind_at(tg_span span, tg_error *err, tg_code code)
-{
-    (void)tg_error_span(err, span.offset, span.len);
-    return code;
-}
 
 /* ---- scopes ---------------------------------------------------------------------------------- */
 

@@ -3,8 +3,6 @@
  * binder. */
 #include "sql/bind_int.h"
 
-#define AT(span, ...) return tg_bind_at((span), err, TG_ERR(err, __VA_ARGS__))
-
 /* ---- set operations -------------------------------------------------------------------------- */
 
 /* Casts both sides to the types that a set operation gives and numbers the result's columns. */
@@ -13,9 +11,10 @@ static tg_code bind_set_op(tg_binder *b, const tg_query_body *body, tg_rel *left
 {
     static const char *const NAMES[] = {"UNION", "INTERSECT", "EXCEPT"};
     if (left->column_count != right->column_count) {
-        AT(body->span, NUM_COLUMNS_MISMATCH,
-           "%s needs the same number of columns on both sides, not %zu and %zu", NAMES[body->op],
-           left->column_count, right->column_count);
+        return tg_fn_at(body->span, err,
+                        TG_ERR(err, NUM_COLUMNS_MISMATCH,
+                               "%s needs the same number of columns on both sides, not %zu and %zu",
+                               NAMES[body->op], left->column_count, right->column_count));
     }
     size_t count = left->column_count;
     tg_bexpr **left_exprs = TG_NEW_ARRAY(b->arena, tg_bexpr *, count),
@@ -28,9 +27,11 @@ static tg_code bind_set_op(tg_binder *b, const tg_query_body *body, tg_rel *left
                              tg_bexpr_column(b->arena, &right->columns[i], body->span)};
         const tg_type *type;
         if (!tg_sql_common_type(b->arena, pair[0]->type, pair[1]->type)) {
-            AT(body->span, INCOMPATIBLE_COLUMN_TYPE, "%s cannot match column %zu: %.*s and %.*s",
-               NAMES[body->op], i + 1, TG_SARG(tg_type_text(b->arena, pair[0]->type)),
-               TG_SARG(tg_type_text(b->arena, pair[1]->type)));
+            return tg_fn_at(body->span, err,
+                            TG_ERR(err, INCOMPATIBLE_COLUMN_TYPE,
+                                   "%s cannot match column %zu: %.*s and %.*s", NAMES[body->op],
+                                   i + 1, TG_SARG(tg_type_text(b->arena, pair[0]->type)),
+                                   TG_SARG(tg_type_text(b->arena, pair[1]->type))));
         }
         TG_TRY(tg_sql_unify(&b->fn, pair, 2, body->span, NAMES[body->op], &type, err));
         left_exprs[i] = pair[0];
@@ -40,8 +41,10 @@ static tg_code bind_set_op(tg_binder *b, const tg_query_body *body, tg_rel *left
         left_columns[i] = tg_bind_column(b, left->columns[i].name, type, nullable);
         right_columns[i] = tg_bind_column(b, left->columns[i].name, type, nullable);
         if ((body->op != TG_UNION || !body->all) && !tg_type_is_orderable(type)) {
-            AT(body->span, UNSUPPORTED_FEATURE, "%s cannot compare values of type %.*s",
-               NAMES[body->op], TG_SARG(tg_type_text(b->arena, type)));
+            return tg_fn_at(body->span, err,
+                            TG_ERR(err, UNSUPPORTED_FEATURE,
+                                   "%s cannot compare values of type %.*s", NAMES[body->op],
+                                   TG_SARG(tg_type_text(b->arena, type))));
         }
     }
     tg_rel *rel = TG_NEW(b->arena, tg_rel);
@@ -70,8 +73,10 @@ static tg_code bind_set_chain(tg_binder *b, const tg_query_body *body, const tg_
         body = body->left;
     }
     if (spine.count > TG_LIMIT_EXPRESSION_DEPTH) {
-        AT(body->span, TIDEGATE_LIMIT_EXCEEDED,
-           "the query has more than %d set operations in a row", (int)TG_LIMIT_EXPRESSION_DEPTH);
+        return tg_fn_at(body->span, err,
+                        TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED,
+                               "the query has more than %d set operations in a row",
+                               (int)TG_LIMIT_EXPRESSION_DEPTH));
     }
     tg_rel *left, *right;
     TG_TRY(bind_plain_body(b, body, env, &left, err));
@@ -149,11 +154,15 @@ static tg_code bind_count(tg_binder *b, const tg_expr *expr, const char *clause,
     *out = tg_sql_fold(*out, b->options->zone, b->arena);
     if ((*out)->kind != TG_B_LITERAL || !tg_type_is_integer((*out)->type) ||
         (*out)->literal.is_null) {
-        AT(expr->span, UNSUPPORTED_FEATURE, "%s takes a constant whole number", clause);
+        return tg_fn_at(
+            expr->span, err,
+            TG_ERR(err, UNSUPPORTED_FEATURE, "%s takes a constant whole number", clause));
     }
     if ((*out)->literal.as.i64 < 0) {
-        AT(expr->span, INVALID_LIMIT_LIKE, "%s takes a number that is not negative, not %lld",
-           clause, (long long)(*out)->literal.as.i64);
+        return tg_fn_at(expr->span, err,
+                        TG_ERR(err, INVALID_LIMIT_LIKE,
+                               "%s takes a number that is not negative, not %lld", clause,
+                               (long long)(*out)->literal.as.i64));
     }
     return TG_OK;
 }
@@ -216,8 +225,10 @@ tg_code tg_bind_query(tg_binder *b, const tg_query *query, const tg_query_env *e
                       tg_rel **out, bool *out_ordered, tg_error *err)
 {
     if (query->recursive) {
-        AT(query->span, UNSUPPORTED_FEATURE,
-           "recursive common table expressions are not available in this release");
+        return tg_fn_at(
+            query->span, err,
+            TG_ERR(err, UNSUPPORTED_FEATURE,
+                   "recursive common table expressions are not available in this release"));
     }
     TG_TRY(tg_bind_enter(b, query->span, err));
     tg_query_env inner = with_ctes(b, query, env);

@@ -5,10 +5,10 @@
 tg_code tg_bind_enter(tg_binder *b, tg_span span, tg_error *err)
 {
     if (b->depth >= TG_LIMIT_EXPRESSION_DEPTH) {
-        return tg_bind_at(span, err,
-                          TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED,
-                                 "the query is nested deeper than %d levels",
-                                 (int)TG_LIMIT_EXPRESSION_DEPTH));
+        return tg_fn_at(span, err,
+                        TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED,
+                               "the query is nested deeper than %d levels",
+                               (int)TG_LIMIT_EXPRESSION_DEPTH));
     }
     b->depth++;
     return TG_OK;
@@ -128,14 +128,14 @@ static tg_code field_of_struct(tg_binder *b, tg_bexpr *base, const tg_ident *fie
         }
     }
     if (matches == 0) {
-        return tg_bind_at(span, err,
-                          TG_ERR(err, FIELD_NOT_FOUND, "no struct field has the name `%.*s`",
-                                 TG_SARG(field->text)));
+        return tg_fn_at(span, err,
+                        TG_ERR(err, FIELD_NOT_FOUND, "no struct field has the name `%.*s`",
+                               TG_SARG(field->text)));
     }
     if (matches > 1) {
-        return tg_bind_at(span, err,
-                          TG_ERR(err, AMBIGUOUS_REFERENCE_TO_FIELDS,
-                                 "several fields have the name `%.*s`", TG_SARG(field->text)));
+        return tg_fn_at(span, err,
+                        TG_ERR(err, AMBIGUOUS_REFERENCE_TO_FIELDS,
+                               "several fields have the name `%.*s`", TG_SARG(field->text)));
     }
     tg_bexpr *expr = TG_NEW(b->arena, tg_bexpr);
     expr->kind = TG_B_FIELD;
@@ -162,8 +162,8 @@ tg_code tg_bind_field(tg_binder *b, tg_bexpr *base, const tg_ident *field, tg_sp
                                    tg_value_bytes(tg_type_of(TG_TYPE_STRING), field->text), span)};
         return tg_bind_apply(b, "element", args, 2, span, out, err);
     }
-    return tg_bind_at(span, err,
-                      TG_ERR(err, INVALID_EXTRACT_BASE_FIELD_TYPE,
-                             "`%.*s` cannot be taken from a value of type %.*s",
-                             TG_SARG(field->text), TG_SARG(tg_type_text(b->arena, base->type))));
+    return tg_fn_at(span, err,
+                    TG_ERR(err, INVALID_EXTRACT_BASE_FIELD_TYPE,
+                           "`%.*s` cannot be taken from a value of type %.*s", TG_SARG(field->text),
+                           TG_SARG(tg_type_text(b->arena, base->type))));
 }

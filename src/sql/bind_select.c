@@ -6,8 +6,6 @@
  */
 #include "sql/bind_int.h"
 
-#define AT(span, ...) return tg_bind_at((span), err, TG_ERR(err, __VA_ARGS__))
-
 typedef struct select_run {
     tg_binder *b;
     tg_bind_select_state sel;
@@ -38,8 +36,9 @@ static tg_code bind_item(select_run *run, const tg_select_item *item, tg_error *
         return TG_OK;
     }
     if (item->alias_count > 0) {
-        AT(item->expr->span, UNSUPPORTED_FEATURE,
-           "several aliases for one expression are not available");
+        return tg_fn_at(item->expr->span, err,
+                        TG_ERR(err, UNSUPPORTED_FEATURE,
+                               "several aliases for one expression are not available"));
     }
     tg_bind_item bound = {.span = item->expr->span, .has_alias = item->alias.text.len > 0};
     bound.name = bound.has_alias ? item->alias.text : tg_bind_shown_name(run->b->arena, item->expr);
@@ -84,8 +83,9 @@ static void add_group(select_run *run, tg_bexpr *expr, tg_str name)
 static tg_code check_group_type(select_run *run, const tg_bexpr *expr, tg_span span, tg_error *err)
 {
     if (!tg_type_is_orderable(expr->type)) {
-        AT(span, UNSUPPORTED_FEATURE, "a value of type %.*s cannot be grouped",
-           TG_SARG(tg_type_text(run->b->arena, expr->type)));
+        return tg_fn_at(span, err,
+                        TG_ERR(err, UNSUPPORTED_FEATURE, "a value of type %.*s cannot be grouped",
+                               TG_SARG(tg_type_text(run->b->arena, expr->type))));
     }
     return TG_OK;
 }
@@ -96,14 +96,17 @@ static tg_code bind_group(select_run *run, const tg_expr *expr, tg_error *err)
     tg_bexpr *bound;
     if (tg_bind_is_ordinal(expr, &position)) {
         if (position < 1 || (size_t)position > run->sel.items.count) {
-            AT(expr->span, GROUP_BY_POS_OUT_OF_RANGE,
-               "GROUP BY position %lld is not in the select list (1 to %zu)", (long long)position,
-               run->sel.items.count);
+            return tg_fn_at(expr->span, err,
+                            TG_ERR(err, GROUP_BY_POS_OUT_OF_RANGE,
+                                   "GROUP BY position %lld is not in the select list (1 to %zu)",
+                                   (long long)position, run->sel.items.count));
         }
         bound = run->sel.items.items[position - 1].expr;
         if (uses_any(bound, &run->sel.aggregate_ids) || uses_any(bound, &run->sel.window_ids)) {
-            AT(expr->span, GROUP_BY_POS_AGGREGATE, "GROUP BY position %lld holds an aggregate",
-               (long long)position);
+            return tg_fn_at(expr->span, err,
+                            TG_ERR(err, GROUP_BY_POS_AGGREGATE,
+                                   "GROUP BY position %lld holds an aggregate",
+                                   (long long)position));
         }
     } else {
         tg_expr_ctx ctx = run->ctx;
@@ -111,7 +114,9 @@ static tg_code bind_group(select_run *run, const tg_expr *expr, tg_error *err)
         ctx.aliases = TG_ALIAS_GROUP;
         TG_TRY(tg_bind_expr(&ctx, expr, &bound, err));
         if (uses_any(bound, &run->sel.aggregate_ids)) {
-            AT(expr->span, GROUP_BY_AGGREGATE, "GROUP BY cannot hold an aggregate function");
+            return tg_fn_at(
+                expr->span, err,
+                TG_ERR(err, GROUP_BY_AGGREGATE, "GROUP BY cannot hold an aggregate function"));
         }
     }
     TG_TRY(check_group_type(run, bound, expr->span, err));
@@ -144,8 +149,9 @@ static tg_code bind_groups(select_run *run, const tg_select *select, tg_error *e
     case TG_GROUP_MIXED:
         break;
     }
-    AT(select->span, UNSUPPORTED_FEATURE,
-       "ROLLUP, CUBE and GROUPING SETS are not available in this release");
+    return tg_fn_at(select->span, err,
+                    TG_ERR(err, UNSUPPORTED_FEATURE,
+                           "ROLLUP, CUBE and GROUPING SETS are not available in this release"));
 }
 
 /* ---- replacing what the aggregation computes ------------------------------------------------- */
@@ -352,8 +358,9 @@ static tg_code stack_project(select_run *run, const tg_select *select, tg_bind_b
     for (size_t i = 0; i < run->order_count; i++) {
         ptrdiff_t at = output_of(run, run->order[i].expr);
         if (at < 0 && select->distinct) {
-            AT(select->span, DISTINCT_ORDER_BY,
-               "ORDER BY of SELECT DISTINCT can only use output columns");
+            return tg_fn_at(select->span, err,
+                            TG_ERR(err, DISTINCT_ORDER_BY,
+                                   "ORDER BY of SELECT DISTINCT can only use output columns"));
         }
         if (at < 0) {
             at = (ptrdiff_t)count++;
@@ -393,8 +400,9 @@ tg_code tg_bind_select(tg_binder *b, const tg_select *select, const tg_query_env
         run.sel.scope = tg_bind_scope_of(b, run.sel.rel, env->outer, NULL, 0);
     }
     if (select->lateral_view_count > 0) {
-        AT(select->lateral_views[0].span, UNSUPPORTED_FEATURE,
-           "LATERAL VIEW is not available in this release");
+        return tg_fn_at(
+            select->lateral_views[0].span, err,
+            TG_ERR(err, UNSUPPORTED_FEATURE, "LATERAL VIEW is not available in this release"));
     }
     run.ctx = (tg_expr_ctx){.b = b, .scope = run.sel.scope, .env = env, .sel = &run.sel};
     if (select->where) {
