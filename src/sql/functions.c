@@ -498,6 +498,31 @@ tg_code tg_fn_resolve(tg_fn_context *ctx, tg_bexpr *call, tg_error *err)
     return TG_OK;
 }
 
+bool tg_fn_is_try(const tg_bexpr *call)
+{
+    return strncmp(call->function->name, "try_", 4) == 0;
+}
+
+const char *tg_fn_try_flag(const tg_bexpr *call)
+{
+    return tg_fn_is_try(call) ? "TRUE" : "FALSE";
+}
+
+tg_code tg_fn_resolve_to(tg_fn_context *ctx, tg_bexpr *call, const tg_type *type, const char *text)
+{
+    ctx->used_zone =
+        ctx->used_zone || strstr(text, "$L") || strstr(text, "$I") || strstr(text, "$Z");
+    call->type = type;
+    call->nullable = tg_fn_any_nullable(call) || tg_fn_is_try(call);
+    call->extra = text;
+    return TG_OK;
+}
+
+TG_FN_PRINTER(extra)
+{
+    return tg_print_template(ctx, call->extra, call, err);
+}
+
 /* ---- application ----------------------------------------------------------------------------- */
 
 static tg_code wrong_count(const tg_function *function, size_t count, tg_span span, tg_error *err)

@@ -12,11 +12,6 @@ static bool is_named(const tg_bexpr *call, const char *name)
     return strcmp(call->function->name, name) == 0;
 }
 
-static bool is_try(const tg_bexpr *call)
-{
-    return strncmp(call->function->name, "try_", 4) == 0;
-}
-
 static bool is_interval(const tg_type *type)
 {
     return type->kind == TG_TYPE_INTERVAL_YM || type->kind == TG_TYPE_INTERVAL_DT;
@@ -75,12 +70,13 @@ TG_FN_PRINTER(sum)
     }
     if (call->type->kind == TG_TYPE_DECIMAL) {
         return tg_print_template(
-            ctx, is_try(call) ? "TRY_CAST(sum($d$1)$o AS $T)" : "CAST(sum($d$1)$o AS $T)", call,
-            err);
+            ctx, tg_fn_is_try(call) ? "TRY_CAST(sum($d$1)$o AS $T)" : "CAST(sum($d$1)$o AS $T)",
+            call, err);
     }
-    return tg_print_template(
-        ctx, is_try(call) ? "TRY_CAST(sum($d$1)$o AS $T)" : "CAST(tg_sum_long(sum($d$1)$o) AS $T)",
-        call, err);
+    return tg_print_template(ctx,
+                             tg_fn_is_try(call) ? "TRY_CAST(sum($d$1)$o AS $T)"
+                                                : "CAST(tg_sum_long(sum($d$1)$o) AS $T)",
+                             call, err);
 }
 
 TG_FN_RESOLVER(avg)
@@ -114,7 +110,7 @@ TG_FN_PRINTER(avg)
     }
     const char *text =
         tg_arena_printf(ctx->arena, "tg_decimal_avg(sum($d$1)$o, count($d$1)$o, %d, %d, %s)",
-                        call->type->precision, call->type->scale, is_try(call) ? "TRUE" : "FALSE");
+                        call->type->precision, call->type->scale, tg_fn_try_flag(call));
     return tg_print_unscaled(ctx, text, call, call->type, err);
 }
 

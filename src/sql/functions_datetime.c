@@ -41,15 +41,6 @@ static tg_code mismatch(tg_fn_context *ctx, const tg_bexpr *call, tg_error *err)
                            tg_type_ddl(ctx->arena, call->args[1]->type).ptr));
 }
 
-static tg_code done(tg_fn_context *ctx, tg_bexpr *call, const tg_type *type, const char *text)
-{
-    ctx->used_zone = ctx->used_zone || strstr(text, "$L") || strstr(text, "$I");
-    call->type = type;
-    call->extra = text;
-    call->nullable = tg_fn_any_nullable(call) || strncmp(call->function->name, "try_", 4) == 0;
-    return TG_OK;
-}
-
 /* A time plus or minus an interval; time and interval are the arguments' numbers. */
 static tg_code time_and_interval(tg_fn_context *ctx, tg_bexpr *call, int time, int interval,
                                  char sign, tg_error *err)
@@ -70,12 +61,12 @@ static tg_code time_and_interval(tg_fn_context *ctx, tg_bexpr *call, int time, i
                                    is_instant ? "$I(" : "", time + 1, minus, interval + 1,
                                    is_instant ? ")" : "");
         }
-        return done(ctx, call, type, text);
+        return tg_fn_resolve_to(ctx, call, type, text);
     }
     if (type->kind == TG_TYPE_DATE && step->to == TG_FIELD_DAY) {
         text = tg_arena_printf(ctx->arena, "($%d %c CAST(($%d // 86400000000) AS INTEGER))",
                                time + 1, sign, interval + 1);
-        return done(ctx, call, type, text);
+        return tg_fn_resolve_to(ctx, call, type, text);
     }
     if (type->kind == TG_TYPE_DATE) {
         TG_TRY(tg_fn_coerce(ctx, call, (size_t)time, tg_type_of(TG_TYPE_TIMESTAMP), err));
@@ -87,11 +78,11 @@ static tg_code time_and_interval(tg_fn_context *ctx, tg_bexpr *call, int time, i
     if (is_instant && !tg_str_ieq(tg_zone_name(ctx->zone), TG_S("UTC"))) {
         text = tg_arena_printf(ctx->arena, "tg_add_day_time($%d, %s$%d, $Z)", time + 1, minus,
                                interval + 1);
-        return done(ctx, call, type, text);
+        return tg_fn_resolve_to(ctx, call, type, text);
     }
     text = tg_arena_printf(ctx->arena, "make_timestamp%s((epoch_us($%d) %c $%d))",
                            is_instant ? "tz" : "", time + 1, sign, interval + 1);
-    return done(ctx, call, type, text);
+    return tg_fn_resolve_to(ctx, call, type, text);
 }
 
 static tg_code time_and_days(tg_fn_context *ctx, tg_bexpr *call, size_t date, size_t days,
@@ -104,9 +95,9 @@ static tg_code time_and_days(tg_fn_context *ctx, tg_bexpr *call, size_t date, si
         return tg_fn_type_error(call, days, "a whole number of days (INT) beside a DATE", err);
     }
     TG_TRY(tg_fn_coerce(ctx, call, days, tg_type_of(TG_TYPE_INT), err));
-    return done(ctx, call, call->args[date]->type,
-                tg_arena_printf(ctx->arena, "tg_date_add($%zu, %s$%zu)", date + 1,
-                                sign == '-' ? "-" : "", days + 1));
+    return tg_fn_resolve_to(ctx, call, call->args[date]->type,
+                            tg_arena_printf(ctx->arena, "tg_date_add($%zu, %s$%zu)", date + 1,
+                                            sign == '-' ? "-" : "", days + 1));
 }
 
 /* time - time; a string yields to the other side. */
@@ -119,8 +110,8 @@ static tg_code time_minus_time(tg_fn_context *ctx, tg_bexpr *call, tg_error *err
         for (size_t i = 0; i < 2; i++) {
             TG_TRY(tg_fn_coerce(ctx, call, i, tg_type_of(TG_TYPE_DATE), err));
         }
-        return done(ctx, call, tg_type_interval(ctx->arena, TG_FIELD_DAY, TG_FIELD_DAY),
-                    "(CAST(($1 - $2) AS BIGINT) * CAST(86400000000 AS BIGINT))");
+        return tg_fn_resolve_to(ctx, call, tg_type_interval(ctx->arena, TG_FIELD_DAY, TG_FIELD_DAY),
+                                "(CAST(($1 - $2) AS BIGINT) * CAST(86400000000 AS BIGINT))");
     }
     bool local = left->kind == TG_TYPE_TIMESTAMP_NTZ || right->kind == TG_TYPE_TIMESTAMP_NTZ;
     bool instant = left->kind == TG_TYPE_TIMESTAMP || right->kind == TG_TYPE_TIMESTAMP;
@@ -129,7 +120,7 @@ static tg_code time_minus_time(tg_fn_context *ctx, tg_bexpr *call, tg_error *err
     for (size_t i = 0; i < 2; i++) {
         TG_TRY(tg_fn_coerce(ctx, call, i, common, err));
     }
-    return done(ctx, call, day_to_second(ctx->arena), "(epoch_us($1) - epoch_us($2))");
+    return tg_fn_resolve_to(ctx, call, day_to_second(ctx->arena), "(epoch_us($1) - epoch_us($2))");
 }
 
 static tg_code interval_and_interval(tg_fn_context *ctx, tg_bexpr *call, char sign, tg_error *err)
@@ -139,7 +130,7 @@ static tg_code interval_and_interval(tg_fn_context *ctx, tg_bexpr *call, char si
     if (!common || (sign != '+' && sign != '-')) {
         return mismatch(ctx, call, err);
     }
-    return done(ctx, call, common, sign == '+' ? "($1 + $2)" : "($1 - $2)");
+    return tg_fn_resolve_to(ctx, call, common, sign == '+' ? "($1 + $2)" : "($1 - $2)");
 }
 
 /* interval * number, number * interval, interval / number */
@@ -157,7 +148,8 @@ static tg_code scaled_interval(tg_fn_context *ctx, tg_bexpr *call, size_t interv
     const char *text = tg_arena_printf(
         ctx->arena, "CAST(tg_interval_%s(CAST($%zu AS BIGINT), CAST($%zu AS %s)) AS $T)", name,
         interval + 1, number + 1, cast_to);
-    return done(ctx, call, is_months ? year_to_month(ctx->arena) : day_to_second(ctx->arena), text);
+    return tg_fn_resolve_to(
+        ctx, call, is_months ? year_to_month(ctx->arena) : day_to_second(ctx->arena), text);
 }
 
 tg_code tg_fn_resolve_datetime_arithmetic(tg_fn_context *ctx, tg_bexpr *call, char sign,
@@ -243,8 +235,8 @@ TG_FN_RESOLVER(date_add)
         }
         TG_TRY(tg_fn_coerce(ctx, call, 1, tg_type_of(TG_TYPE_INT), err));
         bool is_sub = strcmp(call->function->name, "date_sub") == 0;
-        return done(ctx, call, tg_type_of(TG_TYPE_DATE),
-                    is_sub ? "tg_date_add($1, -$2)" : "tg_date_add($1, $2)");
+        return tg_fn_resolve_to(ctx, call, tg_type_of(TG_TYPE_DATE),
+                                is_sub ? "tg_date_add($1, -$2)" : "tg_date_add($1, $2)");
     }
     const char *unit;
     TG_TRY(require_unit(call, &unit, err));
@@ -258,18 +250,8 @@ TG_FN_RESOLVER(date_add)
                          : is_short ? "make_timestamptz(epoch_us(tg_timestamp_add("
                                     : "$I(tg_timestamp_add(";
     const char *after = is_local ? "$3)" : is_short ? "make_timestamp(epoch_us($3)))))" : "$L3))";
-    return done(ctx, call, call->args[2]->type,
-                tg_arena_printf(ctx->arena, "%s'%s', $2, %s", before, unit, after));
-}
-
-static tg_code print_extra(tg_print_context *ctx, const tg_bexpr *call, tg_error *err)
-{
-    return tg_print_template(ctx, call->extra, call, err);
-}
-
-TG_FN_PRINTER(date_add)
-{
-    return print_extra(ctx, call, err);
+    return tg_fn_resolve_to(ctx, call, call->args[2]->type,
+                            tg_arena_printf(ctx->arena, "%s'%s', $2, %s", before, unit, after));
 }
 
 TG_FN_RESOLVER(date_diff)
@@ -277,20 +259,15 @@ TG_FN_RESOLVER(date_diff)
     if (call->arg_count == 2) {
         TG_TRY(tg_fn_coerce(ctx, call, 0, tg_type_of(TG_TYPE_DATE), err));
         TG_TRY(tg_fn_coerce(ctx, call, 1, tg_type_of(TG_TYPE_DATE), err));
-        return done(ctx, call, tg_type_of(TG_TYPE_INT), "CAST(($1 - $2) AS INTEGER)");
+        return tg_fn_resolve_to(ctx, call, tg_type_of(TG_TYPE_INT), "CAST(($1 - $2) AS INTEGER)");
     }
     const char *unit;
     TG_TRY(require_unit(call, &unit, err));
     for (size_t i = 1; i < 3; i++) {
         TG_TRY(tg_fn_coerce(ctx, call, i, tg_type_of(TG_TYPE_TIMESTAMP), err));
     }
-    return done(ctx, call, tg_type_of(TG_TYPE_BIGINT),
-                tg_arena_printf(ctx->arena, "tg_timestamp_diff('%s', $L2, $L3)", unit));
-}
-
-TG_FN_PRINTER(date_diff)
-{
-    return print_extra(ctx, call, err);
+    return tg_fn_resolve_to(ctx, call, tg_type_of(TG_TYPE_BIGINT),
+                            tg_arena_printf(ctx->arena, "tg_timestamp_diff('%s', $L2, $L3)", unit));
 }
 
 TG_FN_RESOLVER(months_between)
@@ -301,14 +278,9 @@ TG_FN_RESOLVER(months_between)
     if (call->arg_count == 3) {
         TG_TRY(tg_fn_coerce(ctx, call, 2, tg_type_of(TG_TYPE_BOOLEAN), err));
     }
-    return done(ctx, call, tg_type_of(TG_TYPE_DOUBLE),
-                call->arg_count == 3 ? "tg_months_between($L1, $L2, $3)"
-                                     : "tg_months_between($L1, $L2, TRUE)");
-}
-
-TG_FN_PRINTER(months_between)
-{
-    return print_extra(ctx, call, err);
+    return tg_fn_resolve_to(ctx, call, tg_type_of(TG_TYPE_DOUBLE),
+                            call->arg_count == 3 ? "tg_months_between($L1, $L2, $3)"
+                                                 : "tg_months_between($L1, $L2, TRUE)");
 }
 
 /* ---- truncation ------------------------------------------------------------------------------ */
@@ -362,7 +334,7 @@ static tg_code resolve_trunc(tg_fn_context *ctx, tg_bexpr *call, size_t index, b
     } else if (!tg_fn_literal(call->args[index], &value) || !value.is_null) {
         return tg_fn_unsupported(call, err, "with a unit that is not a constant");
     }
-    TG_TRY(done(ctx, call, type, result));
+    TG_TRY(tg_fn_resolve_to(ctx, call, type, result));
     call->nullable = true;
     return TG_OK;
 }
@@ -372,19 +344,9 @@ TG_FN_RESOLVER(trunc)
     return resolve_trunc(ctx, call, 1, true, err);
 }
 
-TG_FN_PRINTER(trunc)
-{
-    return print_extra(ctx, call, err);
-}
-
 TG_FN_RESOLVER(date_trunc)
 {
     return resolve_trunc(ctx, call, 0, false, err);
-}
-
-TG_FN_PRINTER(date_trunc)
-{
-    return print_extra(ctx, call, err);
 }
 
 /* ---- fields ---------------------------------------------------------------------------------- */
@@ -473,21 +435,16 @@ TG_FN_RESOLVER(extract)
     bool is_second = field->interval_result == TG_TYPE_DECIMAL;
     const tg_type *seconds = tg_type_decimal(ctx->arena, 8, 6);
     if (is_interval(source)) {
-        return done(ctx, call, is_second ? seconds : tg_type_of(field->interval_result),
-                    field->from_interval);
+        return tg_fn_resolve_to(ctx, call, is_second ? seconds : tg_type_of(field->interval_result),
+                                field->from_interval);
     }
     if (field->from_date) {
         TG_TRY(tg_fn_coerce(ctx, call, 1, tg_type_of(TG_TYPE_DATE), err));
     } else if (source->kind != TG_TYPE_TIMESTAMP_NTZ) {
         TG_TRY(tg_fn_coerce(ctx, call, 1, tg_type_of(TG_TYPE_TIMESTAMP), err));
     }
-    return done(ctx, call, is_second ? seconds : tg_type_of(TG_TYPE_INT),
-                field->from_date ? field->from_date : field->from_local);
-}
-
-TG_FN_PRINTER(extract)
-{
-    return print_extra(ctx, call, err);
+    return tg_fn_resolve_to(ctx, call, is_second ? seconds : tg_type_of(TG_TYPE_INT),
+                            field->from_date ? field->from_date : field->from_local);
 }
 
 /* ---- the clock ------------------------------------------------------------------------------- */

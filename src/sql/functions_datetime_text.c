@@ -5,26 +5,6 @@
 #include "sql/datetime_pattern.h"
 #include "sql/functions_int.h"
 
-static bool is_try(const tg_bexpr *call)
-{
-    return strncmp(call->function->name, "try_", 4) == 0;
-}
-
-static tg_code done(tg_fn_context *ctx, tg_bexpr *call, tg_type_kind kind, const char *text)
-{
-    ctx->used_zone =
-        ctx->used_zone || strstr(text, "$L") || strstr(text, "$I") || strstr(text, "$Z");
-    call->type = tg_type_of(kind);
-    call->nullable = tg_fn_any_nullable(call) || is_try(call);
-    call->extra = text;
-    return TG_OK;
-}
-
-static tg_code print_extra(tg_print_context *ctx, const tg_bexpr *call, tg_error *err)
-{
-    return tg_print_template(ctx, call->extra, call, err);
-}
-
 /* A constant pattern is checked here; others when the query runs. */
 static tg_code check_pattern(tg_fn_context *ctx, const tg_bexpr *arg, bool for_parsing,
                              tg_error *err)
@@ -56,7 +36,7 @@ TG_FN_RESOLVER(date_format)
     TG_TRY(tg_fn_coerce(ctx, call, 0, tg_type_of(TG_TYPE_TIMESTAMP), err));
     TG_TRY(tg_fn_coerce(ctx, call, 1, tg_type_of(TG_TYPE_STRING), err));
     TG_TRY(check_pattern(ctx, call->args[1], false, err));
-    return done(ctx, call, TG_TYPE_STRING, "$Z");
+    return tg_fn_resolve_to(ctx, call, tg_type_of(TG_TYPE_STRING), "$Z");
 }
 
 /* ---- parsing --------------------------------------------------------------------------------- */
@@ -64,11 +44,10 @@ TG_FN_RESOLVER(date_format)
 /* to_date(x), to_timestamp(x): a cast. */
 static tg_code resolve_as_cast(tg_fn_context *ctx, tg_bexpr *call, tg_type_kind kind, tg_error *err)
 {
-    tg_cast_mode mode = is_try(call) ? TG_CAST_TRY : TG_CAST_ANSI;
+    tg_cast_mode mode = tg_fn_is_try(call) ? TG_CAST_TRY : TG_CAST_ANSI;
     TG_TRY(
         tg_sql_cast(ctx, call->args[0], tg_type_of(kind), mode, call->span, &call->args[0], err));
-    TG_TRY(done(ctx, call, kind, "$1"));
-    return TG_OK;
+    return tg_fn_resolve_to(ctx, call, tg_type_of(kind), "$1");
 }
 
 static tg_code resolve_parse(tg_fn_context *ctx, tg_bexpr *call, tg_type_kind kind, tg_error *err)
@@ -81,10 +60,10 @@ static tg_code resolve_parse(tg_fn_context *ctx, tg_bexpr *call, tg_type_kind ki
     TG_TRY(tg_fn_coerce(ctx, call, 0, tg_type_of(TG_TYPE_STRING), err));
     TG_TRY(tg_fn_coerce(ctx, call, 1, tg_type_of(TG_TYPE_STRING), err));
     TG_TRY(check_pattern(ctx, call->args[1], true, err));
-    const char *flag = is_try(call) ? "TRUE" : "FALSE";
     const char *before =
         kind == TG_TYPE_DATE ? "tg_parse_date($1, $2" : "tg_parse_timestamp($1, $2, $Z";
-    return done(ctx, call, kind, tg_arena_printf(ctx->arena, "%s, %s)", before, flag));
+    return tg_fn_resolve_to(ctx, call, tg_type_of(kind),
+                            tg_arena_printf(ctx->arena, "%s, %s)", before, tg_fn_try_flag(call)));
 }
 
 TG_FN_RESOLVER(to_date)
@@ -92,20 +71,10 @@ TG_FN_RESOLVER(to_date)
     return resolve_parse(ctx, call, TG_TYPE_DATE, err);
 }
 
-TG_FN_PRINTER(to_date)
-{
-    return print_extra(ctx, call, err);
-}
-
 TG_FN_RESOLVER(to_timestamp)
 {
     bool is_local = strcmp(call->function->name, "to_timestamp_ntz") == 0;
     return resolve_parse(ctx, call, is_local ? TG_TYPE_TIMESTAMP_NTZ : TG_TYPE_TIMESTAMP, err);
-}
-
-TG_FN_PRINTER(to_timestamp)
-{
-    return print_extra(ctx, call, err);
 }
 
 TG_FN_RESOLVER(unix_timestamp)
@@ -116,23 +85,21 @@ TG_FN_RESOLVER(unix_timestamp)
     tg_type_kind source = call->args[0]->type->kind;
     if (source == TG_TYPE_DATE || source == TG_TYPE_TIMESTAMP || source == TG_TYPE_TIMESTAMP_NTZ) {
         TG_TRY(tg_fn_coerce(ctx, call, 0, tg_type_of(TG_TYPE_TIMESTAMP), err));
-        return done(ctx, call, TG_TYPE_BIGINT, "tg_floor_div(epoch_us($1), 1000000)");
+        return tg_fn_resolve_to(ctx, call, tg_type_of(TG_TYPE_BIGINT),
+                                "tg_floor_div(epoch_us($1), 1000000)");
     }
     TG_TRY(tg_fn_coerce(ctx, call, 0, tg_type_of(TG_TYPE_STRING), err));
     if (call->arg_count == 1) {
-        return done(ctx, call, TG_TYPE_BIGINT,
-                    "tg_floor_div(epoch_us(tg_parse_timestamp($1, 'yyyy-MM-dd HH:mm:ss', $Z, "
-                    "FALSE)), 1000000)");
+        return tg_fn_resolve_to(
+            ctx, call, tg_type_of(TG_TYPE_BIGINT),
+            "tg_floor_div(epoch_us(tg_parse_timestamp($1, 'yyyy-MM-dd HH:mm:ss', $Z, "
+            "FALSE)), 1000000)");
     }
     TG_TRY(tg_fn_coerce(ctx, call, 1, tg_type_of(TG_TYPE_STRING), err));
     TG_TRY(check_pattern(ctx, call->args[1], true, err));
-    return done(ctx, call, TG_TYPE_BIGINT,
-                "tg_floor_div(epoch_us(tg_parse_timestamp($1, $2, $Z, FALSE)), 1000000)");
-}
-
-TG_FN_PRINTER(unix_timestamp)
-{
-    return print_extra(ctx, call, err);
+    return tg_fn_resolve_to(
+        ctx, call, tg_type_of(TG_TYPE_BIGINT),
+        "tg_floor_div(epoch_us(tg_parse_timestamp($1, $2, $Z, FALSE)), 1000000)");
 }
 
 TG_FN_RESOLVER(from_unixtime)
@@ -142,16 +109,12 @@ TG_FN_RESOLVER(from_unixtime)
         TG_TRY(tg_fn_coerce(ctx, call, 1, tg_type_of(TG_TYPE_STRING), err));
         TG_TRY(check_pattern(ctx, call->args[1], false, err));
     }
-    return done(ctx, call, TG_TYPE_STRING,
-                call->arg_count == 2
-                    ? "tg_date_format(make_timestamptz($1 * CAST(1000000 AS BIGINT)), $2, $Z)"
-                    : "tg_date_format(make_timestamptz($1 * CAST(1000000 AS BIGINT)), 'yyyy-MM-dd "
-                      "HH:mm:ss', $Z)");
-}
-
-TG_FN_PRINTER(from_unixtime)
-{
-    return print_extra(ctx, call, err);
+    return tg_fn_resolve_to(
+        ctx, call, tg_type_of(TG_TYPE_STRING),
+        call->arg_count == 2
+            ? "tg_date_format(make_timestamptz($1 * CAST(1000000 AS BIGINT)), $2, $Z)"
+            : "tg_date_format(make_timestamptz($1 * CAST(1000000 AS BIGINT)), 'yyyy-MM-dd "
+              "HH:mm:ss', $Z)");
 }
 
 /* ---- from fields and numbers ----------------------------------------------------------------- */
@@ -163,30 +126,19 @@ TG_FN_RESOLVER(make_timestamp)
     }
     TG_TRY(tg_fn_coerce(ctx, call, 5, tg_type_decimal(ctx->arena, 16, 6), err));
     bool is_local = tg_str_ends(tg_str_from(call->function->name), TG_S("_ntz"));
-    const char *text = tg_arena_printf(ctx->arena, "%stg_make_local($1, $2, $3, $4, $5, $6, %s)%s",
-                                       is_local ? "" : "$I(", is_try(call) ? "TRUE" : "FALSE",
-                                       is_local ? "" : ")");
-    return done(ctx, call, is_local ? TG_TYPE_TIMESTAMP_NTZ : TG_TYPE_TIMESTAMP, text);
-}
-
-TG_FN_PRINTER(make_timestamp)
-{
-    return print_extra(ctx, call, err);
+    const char *text =
+        tg_arena_printf(ctx->arena, "%stg_make_local($1, $2, $3, $4, $5, $6, %s)%s",
+                        is_local ? "" : "$I(", tg_fn_try_flag(call), is_local ? "" : ")");
+    return tg_fn_resolve_to(ctx, call,
+                            tg_type_of(is_local ? TG_TYPE_TIMESTAMP_NTZ : TG_TYPE_TIMESTAMP), text);
 }
 
 TG_FN_RESOLVER(timestamp_seconds)
 {
     TG_TRY(tg_fn_coerce_numeric(ctx, call, 0, err));
-    tg_bexpr *cast;
     TG_TRY(tg_sql_cast(ctx, call->args[0], tg_type_of(TG_TYPE_TIMESTAMP), TG_CAST_IMPLICIT,
-                       call->span, &cast, err));
-    call->args[0] = cast;
-    return done(ctx, call, TG_TYPE_TIMESTAMP, "$1");
-}
-
-TG_FN_PRINTER(timestamp_seconds)
-{
-    return print_extra(ctx, call, err);
+                       call->span, &call->args[0], err));
+    return tg_fn_resolve_to(ctx, call, tg_type_of(TG_TYPE_TIMESTAMP), "$1");
 }
 
 TG_FN_RESOLVER(convert_timezone)
@@ -196,12 +148,7 @@ TG_FN_RESOLVER(convert_timezone)
         TG_TRY(tg_fn_coerce(ctx, call, i, tg_type_of(TG_TYPE_STRING), err));
     }
     TG_TRY(tg_fn_coerce(ctx, call, last, tg_type_of(TG_TYPE_TIMESTAMP_NTZ), err));
-    return done(ctx, call, TG_TYPE_TIMESTAMP_NTZ,
-                last == 1 ? "tg_zone_local(tg_zone_instant($2, $Z), $1)"
-                          : "tg_zone_local(tg_zone_instant($3, $1), $2)");
-}
-
-TG_FN_PRINTER(convert_timezone)
-{
-    return print_extra(ctx, call, err);
+    return tg_fn_resolve_to(ctx, call, tg_type_of(TG_TYPE_TIMESTAMP_NTZ),
+                            last == 1 ? "tg_zone_local(tg_zone_instant($2, $Z), $1)"
+                                      : "tg_zone_local(tg_zone_instant($3, $1), $2)");
 }

@@ -45,6 +45,15 @@ tg_code tg_fn_coerce(tg_fn_context *ctx, tg_bexpr *call, size_t index, const tg_
                      tg_error *err);
 /* A number: a string becomes DOUBLE, NULL becomes DOUBLE. */
 tg_code tg_fn_coerce_numeric(tg_fn_context *ctx, tg_bexpr *call, size_t index, tg_error *err);
+/*
+ * The end of resolving for a call whose text depends on its arguments: the type, and a template for
+ * the printer "extra" (tg_fn_print_extra). NULL when an argument is, or from a try_ function.
+ */
+tg_code tg_fn_resolve_to(tg_fn_context *ctx, tg_bexpr *call, const tg_type *type, const char *text);
+/* try_add, try_to_date, ...: NULL instead of an error. */
+bool tg_fn_is_try(const tg_bexpr *call);
+/* The last argument of our C functions: "TRUE" for try_ functions, else "FALSE". */
+const char *tg_fn_try_flag(const tg_bexpr *call);
 /* Casts without a check: the caller knows that the cast exists. */
 tg_bexpr *tg_fn_cast(tg_arena *arena, tg_bexpr *expr, const tg_type *to);
 bool tg_fn_any_nullable(const tg_bexpr *call);

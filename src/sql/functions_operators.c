@@ -60,11 +60,6 @@ static void widen_beside_decimal(tg_fn_context *ctx, tg_bexpr *call)
     }
 }
 
-static bool is_try(const tg_bexpr *call)
-{
-    return strncmp(call->function->name, "try_", 4) == 0;
-}
-
 /* Strings yield to a number on the other side; try_add gives NULL for those that are none. */
 static tg_code yield_strings(tg_fn_context *ctx, tg_bexpr *call, tg_error *err)
 {
@@ -73,7 +68,7 @@ static tg_code yield_strings(tg_fn_context *ctx, tg_bexpr *call, tg_error *err)
         if (call->args[i]->type->kind == TG_TYPE_STRING && tg_type_is_numeric(other)) {
             const tg_type *to =
                 tg_type_of(tg_type_is_integer(other) ? TG_TYPE_BIGINT : TG_TYPE_DOUBLE);
-            tg_cast_mode mode = is_try(call) ? TG_CAST_TRY : TG_CAST_IMPLICIT;
+            tg_cast_mode mode = tg_fn_is_try(call) ? TG_CAST_TRY : TG_CAST_IMPLICIT;
             TG_TRY(tg_sql_cast(ctx, call->args[i], to, mode, call->args[i]->span, &call->args[i],
                                err));
         }
@@ -156,7 +151,7 @@ TG_FN_RESOLVER(arithmetic)
     }
     TG_TRY(coerce_numbers(ctx, call, err));
     const tg_type *left = call->args[0]->type, *right = call->args[1]->type;
-    call->nullable = tg_fn_any_nullable(call) || is_try(call);
+    call->nullable = tg_fn_any_nullable(call) || tg_fn_is_try(call);
     bool is_decimal = left->kind == TG_TYPE_DECIMAL;
     call->type =
         is_decimal ? decimal_result(ctx->arena, sign_of(call->function), left, right) : left;
@@ -171,7 +166,7 @@ TG_FN_RESOLVER(division)
         return TG_OK;
     }
     TG_TRY(coerce_numbers(ctx, call, err));
-    call->nullable = tg_fn_any_nullable(call) || is_try(call);
+    call->nullable = tg_fn_any_nullable(call) || tg_fn_is_try(call);
     if (call->args[0]->type->kind == TG_TYPE_DECIMAL) {
         call->type = decimal_result(ctx->arena, '/', call->args[0]->type, call->args[1]->type);
         return TG_OK;
@@ -252,9 +247,8 @@ static tg_code print_decimal_arithmetic(tg_print_context *ctx, const tg_bexpr *c
                            : sign == '/'   ? "tg_decimal_div"
                            : is_pmod(call) ? "tg_decimal_pmod"
                                            : "tg_decimal_mod";
-    const char *text =
-        tg_arena_printf(ctx->arena, "%s($1, $2, %d, %d, %s)", function, result->precision,
-                        result->scale, is_try(call) ? "TRUE" : "FALSE");
+    const char *text = tg_arena_printf(ctx->arena, "%s($1, $2, %d, %d, %s)", function,
+                                       result->precision, result->scale, tg_fn_try_flag(call));
     return tg_print_unscaled(ctx, text, call, result, err);
 }
 
@@ -265,14 +259,14 @@ static tg_code print_remainder(tg_print_context *ctx, const tg_bexpr *call, tg_e
     }
     return tg_print_format(
         ctx, call, err, "CAST(tg_%smod_%s($1, $2, %s) AS $T)", is_pmod(call) ? "p" : "",
-        tg_type_is_integer(call->type) ? "long" : "double", is_try(call) ? "TRUE" : "FALSE");
+        tg_type_is_integer(call->type) ? "long" : "double", tg_fn_try_flag(call));
 }
 
 TG_FN_PRINTER(arithmetic)
 {
     char sign = sign_of(call->function);
     if (call->extra) {
-        return tg_print_template(ctx, call->extra, call, err);
+        return tg_fn_print_extra(ctx, call, err);
     }
     if (call->type->kind == TG_TYPE_DECIMAL) {
         return print_decimal_arithmetic(ctx, call, sign, err);
@@ -280,7 +274,7 @@ TG_FN_PRINTER(arithmetic)
     if (sign == '%') {
         return print_remainder(ctx, call, err);
     }
-    if (!is_try(call)) {
+    if (!tg_fn_is_try(call)) {
         return tg_print_format(ctx, call, err, "($1 %c $2)", sign);
     }
     if (!tg_type_is_integer(call->type)) {
@@ -295,7 +289,7 @@ TG_FN_PRINTER(arithmetic)
 TG_FN_PRINTER(division)
 {
     if (call->extra) {
-        return tg_print_template(ctx, call->extra, call, err);
+        return tg_fn_print_extra(ctx, call, err);
     }
     if (call->type->kind == TG_TYPE_DECIMAL) {
         return print_decimal_arithmetic(ctx, call, '/', err);
@@ -303,8 +297,7 @@ TG_FN_PRINTER(division)
     if (is_nonzero_literal(call->args[1])) {
         return tg_print_template(ctx, "($1 / $2)", call, err);
     }
-    return tg_print_format(ctx, call, err, "tg_div_double($1, $2, %s)",
-                           is_try(call) ? "TRUE" : "FALSE");
+    return tg_print_format(ctx, call, err, "tg_div_double($1, $2, %s)", tg_fn_try_flag(call));
 }
 
 TG_FN_PRINTER(integer_division)
