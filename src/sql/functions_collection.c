@@ -20,11 +20,6 @@ TG_FN_RESOLVER(array)
     return TG_OK;
 }
 
-TG_FN_PRINTER(array)
-{
-    return tg_print_template(ctx, "[$*]", call, err);
-}
-
 static tg_code resolve_struct(tg_fn_context *ctx, tg_bexpr *call, tg_field *fields, size_t count,
                               tg_error *err)
 {
@@ -522,12 +517,6 @@ TG_FN_RESOLVER(array_repeat)
     call->type = tg_type_array(ctx->arena, call->args[0]->type, call->args[0]->nullable);
     call->nullable = call->args[1]->nullable;
     return TG_OK;
-}
-
-TG_FN_PRINTER(array_repeat)
-{
-    return tg_print_template(ctx, "list_transform(range(CAST($2 AS BIGINT)), lambda tg_x: $1)",
-                             call, err);
 }
 
 TG_FN_RESOLVER(flatten)

@@ -218,86 +218,17 @@ TG_FN_RESOLVER(hex)
     return TG_OK;
 }
 
-TG_FN_PRINTER(hex)
-{
-    return tg_print_template(ctx, "hex($1)", call, err);
-}
-
 /* ---- casts as functions ---------------------------------------------------------------------- */
 
-static tg_code resolve_cast(tg_fn_context *ctx, tg_bexpr *call, const tg_type *to, tg_error *err)
+/* boolean(x), decimal(x) ...: the function's name is the type. */
+TG_FN_RESOLVER(cast_function)
 {
-    tg_bexpr *cast;
-    TG_TRY(tg_sql_cast(ctx, call->args[0], to, TG_CAST_ANSI, call->span, &cast, err));
-    call->args[0] = cast;
-    call->type = cast->type;
-    call->nullable = cast->nullable;
+    const tg_type *to;
+    TG_TRY(tg_sql_parse_type(tg_str_from(call->function->name), ctx->arena, &to, err));
+    TG_TRY(tg_sql_cast(ctx, call->args[0], to, TG_CAST_ANSI, call->span, &call->args[0], err));
+    call->type = to;
+    call->nullable = call->args[0]->nullable;
     return TG_OK;
-}
-
-TG_FN_PRINTER(cast_function)
-{
-    return tg_print_template(ctx, "$1", call, err);
-}
-
-TG_FN_RESOLVER(cast_boolean)
-{
-    return resolve_cast(ctx, call, tg_type_of(TG_TYPE_BOOLEAN), err);
-}
-
-TG_FN_RESOLVER(cast_tinyint)
-{
-    return resolve_cast(ctx, call, tg_type_of(TG_TYPE_TINYINT), err);
-}
-
-TG_FN_RESOLVER(cast_smallint)
-{
-    return resolve_cast(ctx, call, tg_type_of(TG_TYPE_SMALLINT), err);
-}
-
-TG_FN_RESOLVER(cast_int)
-{
-    return resolve_cast(ctx, call, tg_type_of(TG_TYPE_INT), err);
-}
-
-TG_FN_RESOLVER(cast_bigint)
-{
-    return resolve_cast(ctx, call, tg_type_of(TG_TYPE_BIGINT), err);
-}
-
-TG_FN_RESOLVER(cast_float)
-{
-    return resolve_cast(ctx, call, tg_type_of(TG_TYPE_FLOAT), err);
-}
-
-TG_FN_RESOLVER(cast_double)
-{
-    return resolve_cast(ctx, call, tg_type_of(TG_TYPE_DOUBLE), err);
-}
-
-TG_FN_RESOLVER(cast_decimal)
-{
-    return resolve_cast(ctx, call, tg_type_decimal(ctx->arena, 10, 0), err);
-}
-
-TG_FN_RESOLVER(cast_string)
-{
-    return resolve_cast(ctx, call, tg_type_of(TG_TYPE_STRING), err);
-}
-
-TG_FN_RESOLVER(cast_binary)
-{
-    return resolve_cast(ctx, call, tg_type_of(TG_TYPE_BINARY), err);
-}
-
-TG_FN_RESOLVER(cast_date)
-{
-    return resolve_cast(ctx, call, tg_type_of(TG_TYPE_DATE), err);
-}
-
-TG_FN_RESOLVER(cast_timestamp)
-{
-    return resolve_cast(ctx, call, tg_type_of(TG_TYPE_TIMESTAMP), err);
 }
 
 TG_FN_RESOLVER(typeof)

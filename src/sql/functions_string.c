@@ -149,13 +149,6 @@ TG_FN_RESOLVER(two_texts)
     return TG_OK;
 }
 
-TG_FN_PRINTER(text_test)
-{
-    char first = call->function->name[0];
-    const char *function = first == 'c' ? "contains" : first == 's' ? "starts_with" : "ends_with";
-    return tg_print_format(ctx, call, err, "%s($1, $2)", function);
-}
-
 /* ---- joining --------------------------------------------------------------------------------- */
 
 TG_FN_RESOLVER(concat)
