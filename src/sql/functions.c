@@ -105,6 +105,27 @@ tg_code tg_fn_unsupported(const tg_bexpr *call, tg_error *err, const char *why)
         TG_ERR(err, UNSUPPORTED_FEATURE, "`%s` is not available %s", call->function->name, why));
 }
 
+tg_code tg_fn_operands_error(tg_fn_context *ctx, const tg_bexpr *call, tg_error *err)
+{
+    return tg_fn_at(call->span, err,
+                    TG_ERR(err, DATATYPE_MISMATCH_BINARY_OP_DIFF_TYPES,
+                           "`%s` does not take %s and %s", call->function->name,
+                           tg_type_ddl(ctx->arena, call->args[0]->type).ptr,
+                           tg_type_ddl(ctx->arena, call->args[1]->type).ptr));
+}
+
+tg_code tg_fn_check_orderable(tg_fn_context *ctx, const tg_bexpr *call, const tg_type *type,
+                              tg_span span, tg_error *err)
+{
+    if (tg_type_is_orderable(type) || type->kind == TG_TYPE_VOID) {
+        return TG_OK;
+    }
+    return tg_fn_at(span, err,
+                    TG_ERR(err, DATATYPE_MISMATCH_INVALID_ORDERING_TYPE,
+                           "`%s` cannot compare values of type %s", call->function->name,
+                           tg_type_ddl(ctx->arena, type).ptr));
+}
+
 bool tg_sql_orders_alike(const tg_type *type)
 {
     if (type->kind == TG_TYPE_ARRAY) {

@@ -116,23 +116,16 @@ TG_FN_PRINTER(avg)
 
 /* ---- extremes and single values -------------------------------------------------------------- */
 
-static tg_code check_orderable(tg_fn_context *ctx, const tg_bexpr *call, size_t index,
-                               tg_error *err)
+static tg_code check_order_of(tg_fn_context *ctx, const tg_bexpr *call, const tg_bexpr *arg,
+                              tg_error *err)
 {
-    const tg_type *type = call->args[index]->type;
-    if (tg_type_is_orderable(type) || type->kind == TG_TYPE_VOID) {
-        return TG_OK;
-    }
-    return tg_fn_at(call->args[index]->span, err,
-                    TG_ERR(err, DATATYPE_MISMATCH_INVALID_ORDERING_TYPE,
-                           "`%s` cannot compare values of type %s", call->function->name,
-                           tg_type_ddl(ctx->arena, type).ptr));
+    TG_TRY(tg_fn_check_orderable(ctx, call, arg->type, arg->span, err));
+    return tg_fn_check_order(call, arg->type, err);
 }
 
 TG_FN_RESOLVER(min)
 {
-    TG_TRY(check_orderable(ctx, call, 0, err));
-    TG_TRY(tg_fn_check_order(call, call->args[0]->type, err));
+    TG_TRY(check_order_of(ctx, call, call->args[0], err));
     call->type = call->args[0]->type;
     call->nullable = true;
     return TG_OK;
@@ -140,8 +133,7 @@ TG_FN_RESOLVER(min)
 
 TG_FN_RESOLVER(min_by)
 {
-    TG_TRY(check_orderable(ctx, call, 1, err));
-    TG_TRY(tg_fn_check_order(call, call->args[1]->type, err));
+    TG_TRY(check_order_of(ctx, call, call->args[1], err));
     call->type = call->args[0]->type;
     call->nullable = true;
     return TG_OK;

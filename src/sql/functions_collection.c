@@ -174,7 +174,7 @@ TG_FN_PRINTER(map_from_arrays)
         call, err);
 }
 
-static const tg_type *entry_type(tg_arena *arena, const tg_type *map)
+const tg_type *tg_sql_entry_type(tg_arena *arena, const tg_type *map)
 {
     tg_field *fields = TG_NEW_ARRAY(arena, tg_field, 2);
     fields[0] = (tg_field){.name = TG_S("key"), .type = map->key};
@@ -197,7 +197,7 @@ TG_FN_RESOLVER(map_part)
     }
     const tg_type *element = strcmp(name, "map_keys") == 0     ? map->key
                              : strcmp(name, "map_values") == 0 ? map->element
-                                                               : entry_type(ctx->arena, map);
+                                                               : tg_sql_entry_type(ctx->arena, map);
     call->type = tg_type_array(ctx->arena, element, element == map->element && map->contains_null);
     call->nullable = call->args[0]->nullable;
     return TG_OK;
@@ -367,15 +367,19 @@ TG_FN_PRINTER(array_contains)
 
 /* ---- two arrays ------------------------------------------------------------------------------ */
 
+static tg_code require_comparable_elements(const tg_bexpr *call, size_t index, tg_error *err)
+{
+    const tg_type *type = call->args[index]->type;
+    bool fits = type->kind == TG_TYPE_ARRAY &&
+                (tg_type_is_orderable(type->element) || type->element->kind == TG_TYPE_VOID);
+    return fits ? TG_OK
+                : tg_fn_type_error(call, index, "an array of values that can be compared", err);
+}
+
 TG_FN_RESOLVER(array_pair)
 {
-    for (size_t i = 0; i < 2; i++) {
-        const tg_type *type = call->args[i]->type;
-        if (type->kind != TG_TYPE_ARRAY ||
-            (!tg_type_is_orderable(type->element) && type->element->kind != TG_TYPE_VOID)) {
-            return tg_fn_type_error(call, i, "an array of values that can be compared", err);
-        }
-    }
+    TG_TRY(require_comparable_elements(call, 0, err));
+    TG_TRY(require_comparable_elements(call, 1, err));
     const tg_type *left = call->args[0]->type, *right = call->args[1]->type;
     const tg_type *type = tg_sql_tightest_type(ctx->arena, left, right);
     if (!type) {
@@ -427,10 +431,7 @@ TG_FN_PRINTER(array_pair)
 TG_FN_RESOLVER(array_ordered)
 {
     const tg_type *type = call->args[0]->type;
-    if (type->kind != TG_TYPE_ARRAY ||
-        (!tg_type_is_orderable(type->element) && type->element->kind != TG_TYPE_VOID)) {
-        return tg_fn_type_error(call, 0, "an array of values that can be compared", err);
-    }
+    TG_TRY(require_comparable_elements(call, 0, err));
     if (call->arg_count == 2 && strcmp(call->function->name, "array_sort") == 0) {
         return tg_fn_unsupported(call, err, "with a lambda yet");
     }

@@ -11,28 +11,10 @@
 
 /* ---- comparison ------------------------------------------------------------------------------ */
 
-/* The type in which two values are compared; NULL: they cannot be. */
-static const tg_type *comparison_type(tg_arena *arena, const tg_type *a, const tg_type *b)
-{
-    return tg_sql_common_type(arena, a, b);
-}
-
-static tg_code check_orderable(tg_fn_context *ctx, const tg_bexpr *call, const tg_type *type,
-                               tg_error *err)
-{
-    if (tg_type_is_orderable(type) || type->kind == TG_TYPE_VOID) {
-        return TG_OK;
-    }
-    return tg_fn_at(call->span, err,
-                    TG_ERR(err, DATATYPE_MISMATCH_INVALID_ORDERING_TYPE,
-                           "`%s` cannot compare values of type %s", call->function->name,
-                           tg_type_ddl(ctx->arena, type).ptr));
-}
-
 TG_FN_RESOLVER(comparison)
 {
     const tg_type *left = call->args[0]->type, *right = call->args[1]->type;
-    const tg_type *type = comparison_type(ctx->arena, left, right);
+    const tg_type *type = tg_sql_common_type(ctx->arena, left, right);
     if (!type) {
         return tg_fn_at(call->span, err,
                         TG_ERR(err, DATATYPE_MISMATCH_BINARY_OP_DIFF_TYPES,
@@ -40,7 +22,7 @@ TG_FN_RESOLVER(comparison)
                                tg_type_ddl(ctx->arena, left).ptr,
                                tg_type_ddl(ctx->arena, right).ptr));
     }
-    TG_TRY(check_orderable(ctx, call, type, err));
+    TG_TRY(tg_fn_check_orderable(ctx, call, type, call->span, err));
     for (size_t i = 0; i < 2; i++) {
         TG_TRY(tg_sql_cast(ctx, call->args[i], type, TG_CAST_IMPLICIT, call->args[i]->span,
                            &call->args[i], err));
@@ -87,7 +69,7 @@ TG_FN_RESOLVER(in)
 {
     const tg_type *type;
     TG_TRY(tg_sql_unify(ctx, call->args, call->arg_count, call->span, "values of IN", &type, err));
-    TG_TRY(check_orderable(ctx, call, type, err));
+    TG_TRY(tg_fn_check_orderable(ctx, call, type, call->span, err));
     call->type = tg_type_of(TG_TYPE_BOOLEAN);
     call->nullable = tg_fn_any_nullable(call);
     return TG_OK;
@@ -110,7 +92,7 @@ TG_FN_RESOLVER(greatest)
         type = next;
         call->nullable = call->nullable && call->args[i]->nullable;
     }
-    TG_TRY(check_orderable(ctx, call, type, err));
+    TG_TRY(tg_fn_check_orderable(ctx, call, type, call->span, err));
     TG_TRY(tg_fn_check_order(call, type, err));
     for (size_t i = 0; i < call->arg_count; i++) {
         TG_TRY(tg_sql_cast(ctx, call->args[i], type, TG_CAST_IMPLICIT, call->args[i]->span,

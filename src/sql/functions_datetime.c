@@ -32,15 +32,6 @@ static const tg_type *year_to_month(tg_arena *arena)
 
 /* ---- arithmetic ------------------------------------------------------------------------------ */
 
-static tg_code mismatch(tg_fn_context *ctx, const tg_bexpr *call, tg_error *err)
-{
-    return tg_fn_at(call->span, err,
-                    TG_ERR(err, DATATYPE_MISMATCH_BINARY_OP_DIFF_TYPES,
-                           "`%s` does not take %s and %s", call->function->name,
-                           tg_type_ddl(ctx->arena, call->args[0]->type).ptr,
-                           tg_type_ddl(ctx->arena, call->args[1]->type).ptr));
-}
-
 /* A time plus or minus an interval; time and interval are the arguments' numbers. */
 static tg_code time_and_interval(tg_fn_context *ctx, tg_bexpr *call, int time, int interval,
                                  char sign, tg_error *err)
@@ -128,7 +119,7 @@ static tg_code interval_and_interval(tg_fn_context *ctx, tg_bexpr *call, char si
     const tg_type *common =
         tg_sql_common_type(ctx->arena, call->args[0]->type, call->args[1]->type);
     if (!common || (sign != '+' && sign != '-')) {
-        return mismatch(ctx, call, err);
+        return tg_fn_operands_error(ctx, call, err);
     }
     return tg_fn_resolve_to(ctx, call, common, sign == '+' ? "($1 + $2)" : "($1 - $2)");
 }
@@ -167,22 +158,23 @@ tg_code tg_fn_resolve_datetime_arithmetic(tg_fn_context *ctx, tg_bexpr *call, ch
     if (sign == '*' || sign == '/') {
         bool left_is_interval = is_interval(left);
         if ((!left_is_interval && !is_interval(right)) || (!left_is_interval && sign == '/')) {
-            return mismatch(ctx, call, err);
+            return tg_fn_operands_error(ctx, call, err);
         }
         return scaled_interval(ctx, call, left_is_interval ? 0 : 1, left_is_interval ? 1 : 0, sign,
                                err);
     }
     if (sign == '%') {
-        return mismatch(ctx, call, err);
+        return tg_fn_operands_error(ctx, call, err);
     }
     if (is_interval(right)) {
         return is_time(left) || left->kind == TG_TYPE_STRING
                    ? time_and_interval(ctx, call, 0, 1, sign, err)
-                   : mismatch(ctx, call, err);
+                   : tg_fn_operands_error(ctx, call, err);
     }
     if (is_interval(left)) {
         bool fits = sign == '+' && (is_time(right) || right->kind == TG_TYPE_STRING);
-        return fits ? time_and_interval(ctx, call, 1, 0, sign, err) : mismatch(ctx, call, err);
+        return fits ? time_and_interval(ctx, call, 1, 0, sign, err)
+                    : tg_fn_operands_error(ctx, call, err);
     }
     bool right_is_timelike = is_time(right) || right->kind == TG_TYPE_STRING,
          left_is_timelike = is_time(left) || left->kind == TG_TYPE_STRING;
@@ -194,7 +186,7 @@ tg_code tg_fn_resolve_datetime_arithmetic(tg_fn_context *ctx, tg_bexpr *call, ch
     }
     return is_time(left) ? time_and_days(ctx, call, 0, 1, sign, err)
            : sign == '+' ? time_and_days(ctx, call, 1, 0, sign, err)
-                         : mismatch(ctx, call, err);
+                         : tg_fn_operands_error(ctx, call, err);
 }
 
 /* ---- units ----------------------------------------------------------------------------------- */

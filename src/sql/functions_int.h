@@ -34,6 +34,11 @@ tg_code tg_fn_at(tg_span span, tg_error *err, tg_code code);
 tg_code tg_fn_type_error(const tg_bexpr *call, size_t index, const char *wanted, tg_error *err);
 tg_code tg_fn_unsupported(const tg_bexpr *call, tg_error *err, const char *why);
 
+/* DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES: "`+` does not take INT and MAP<..>". */
+tg_code tg_fn_operands_error(tg_fn_context *ctx, const tg_bexpr *call, tg_error *err);
+/* DATATYPE_MISMATCH.INVALID_ORDERING_TYPE unless values of the type can be compared. */
+tg_code tg_fn_check_orderable(tg_fn_context *ctx, const tg_bexpr *call, const tg_type *type,
+                              tg_span span, tg_error *err);
 /* UNSUPPORTED_FEATURE when DuckDB would order values of the type otherwise than Spark. */
 tg_code tg_fn_check_order(const tg_bexpr *call, const tg_type *type, tg_error *err);
 
@@ -78,6 +83,8 @@ const tg_type *tg_sql_decimal_of(tg_arena *arena, const tg_type *integer);
 /* Spark's bounds: adjust gives up scale down to 6 digits, bounded cuts both at 38. */
 const tg_type *tg_sql_decimal_adjust(tg_arena *arena, int precision, int scale);
 const tg_type *tg_sql_decimal_bounded(tg_arena *arena, int precision, int scale);
+/* STRUCT<key, value>: what map_entries gives. */
+const tg_type *tg_sql_entry_type(tg_arena *arena, const tg_type *map);
 /* Would Spark cast implicitly in an argument? */
 bool tg_sql_can_cast_implicitly(const tg_type *from, const tg_type *to);
 /* Does the cast need the session zone? */
@@ -99,6 +106,8 @@ tg_code tg_print_template(tg_print_context *ctx, const char *text, const tg_bexp
  */
 tg_code tg_print_format(tg_print_context *ctx, const tg_bexpr *call, tg_error *err,
                         const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* NULL with the type of the call. */
+tg_code tg_print_null(tg_print_context *ctx, const tg_bexpr *call, tg_error *err);
 /* Any expression cast to a type. */
 tg_code tg_print_cast(tg_print_context *ctx, const tg_bexpr *expr, const tg_type *to,
                       tg_cast_mode mode, tg_error *err);

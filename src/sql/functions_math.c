@@ -104,11 +104,6 @@ TG_FN_RESOLVER(round)
     return TG_OK;
 }
 
-static tg_code print_null(tg_print_context *ctx, const tg_bexpr *call, tg_error *err)
-{
-    return tg_print_template(ctx, "CAST(NULL AS $T)", call, err);
-}
-
 static tg_code print_decimal_round(tg_print_context *ctx, const tg_bexpr *call, const char *mode,
                                    int scale, tg_error *err)
 {
@@ -122,7 +117,7 @@ TG_FN_PRINTER(round)
     const round_plan *plan = call->extra;
     bool is_even = call->function->name[0] == 'b';
     if (plan->is_null) {
-        return print_null(ctx, call, err);
+        return tg_print_null(ctx, call, err);
     }
     const char *flag = is_even ? "TRUE" : "FALSE";
     switch (call->type->kind) {
@@ -175,7 +170,7 @@ TG_FN_PRINTER(ceil)
     bool is_floor = call->function->name[0] == 'f';
     const tg_type *from = call->args[0]->type;
     if (plan->is_null) {
-        return print_null(ctx, call, err);
+        return tg_print_null(ctx, call, err);
     }
     if (from->kind == TG_TYPE_DECIMAL) {
         return print_decimal_round(ctx, call, is_floor ? "floor" : "ceiling", plan->scale, err);

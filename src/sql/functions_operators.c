@@ -12,15 +12,6 @@
 
 /* ---- coercion of two operands ---------------------------------------------------------------- */
 
-static tg_code differ(tg_fn_context *ctx, const tg_bexpr *call, tg_error *err)
-{
-    return tg_fn_at(call->span, err,
-                    TG_ERR(err, DATATYPE_MISMATCH_BINARY_OP_DIFF_TYPES,
-                           "`%s` does not take %s and %s", call->function->name,
-                           tg_type_ddl(ctx->arena, call->args[0]->type).ptr,
-                           tg_type_ddl(ctx->arena, call->args[1]->type).ptr));
-}
-
 static tg_code wrong_type(tg_fn_context *ctx, const tg_bexpr *call, const tg_type *type,
                           tg_error *err)
 {
@@ -88,7 +79,7 @@ static tg_code coerce_numbers(tg_fn_context *ctx, tg_bexpr *call, tg_error *err)
     bool right_fits = tg_type_is_numeric(right) || right->kind == TG_TYPE_VOID;
     if (!left_fits || !right_fits) {
         return tg_type_equal(left, right) ? wrong_type(ctx, call, left, err)
-                                          : differ(ctx, call, err);
+                                          : tg_fn_operands_error(ctx, call, err);
     }
     widen_beside_decimal(ctx, call);
     if (call->args[0]->type->kind == TG_TYPE_DECIMAL &&

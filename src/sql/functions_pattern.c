@@ -128,11 +128,6 @@ static void add_pattern(tg_print_context *ctx, const tg_regex *regex)
     tg_print_duckdb_string(regex->text, ctx->out);
 }
 
-static tg_code print_null(tg_print_context *ctx, const tg_bexpr *call, tg_error *err)
-{
-    return tg_print_template(ctx, "CAST(NULL AS $T)", call, err);
-}
-
 TG_FN_RESOLVER(regexp_match)
 {
     const tg_regex *regex;
@@ -144,7 +139,7 @@ TG_FN_RESOLVER(regexp_match)
 TG_FN_PRINTER(regexp_match)
 {
     if (!call->extra) {
-        return print_null(ctx, call, err);
+        return tg_print_null(ctx, call, err);
     }
     TG_TRY(tg_print_template(ctx, "regexp_matches($1, ", call, err));
     add_pattern(ctx, call->extra);
@@ -182,7 +177,7 @@ TG_FN_PRINTER(regexp_extract)
 {
     int64_t group = 1;
     if (!call->extra) {
-        return print_null(ctx, call, err);
+        return tg_print_null(ctx, call, err);
     }
     if (call->arg_count == 3) {
         (void)tg_fn_literal_int(call->args[2], &group);
@@ -207,7 +202,7 @@ TG_FN_RESOLVER(regexp_count)
 TG_FN_PRINTER(regexp_count)
 {
     if (!call->extra) {
-        return print_null(ctx, call, err);
+        return tg_print_null(ctx, call, err);
     }
     bool is_count = call->type->kind == TG_TYPE_INT;
     TG_TRY(tg_print_template(
@@ -259,7 +254,7 @@ TG_FN_PRINTER(regexp_replace)
 {
     const replace_plan *plan = call->extra;
     if (!plan) {
-        return print_null(ctx, call, err);
+        return tg_print_null(ctx, call, err);
     }
     TG_TRY(tg_print_template(ctx, "regexp_replace($1, ", call, err));
     add_pattern(ctx, plan->regex);
@@ -302,7 +297,7 @@ TG_FN_PRINTER(split)
     const tg_regex *regex = call->extra;
     int64_t limit = -1;
     if (!regex) {
-        return print_null(ctx, call, err);
+        return tg_print_null(ctx, call, err);
     }
     if (call->arg_count == 3) {
         (void)tg_fn_literal_int(call->args[2], &limit);

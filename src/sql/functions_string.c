@@ -212,16 +212,11 @@ TG_FN_PRINTER(concat)
     return tg_print_template(ctx, call->nullable ? ") AS $T)" : ")", call, err);
 }
 
-static bool is_string_array(const tg_type *type)
-{
-    return type->kind == TG_TYPE_ARRAY;
-}
-
 TG_FN_RESOLVER(concat_ws)
 {
     const tg_type *text = tg_type_of(TG_TYPE_STRING);
     for (size_t i = 0; i < call->arg_count; i++) {
-        bool is_array = i > 0 && is_string_array(call->args[i]->type);
+        bool is_array = i > 0 && call->args[i]->type->kind == TG_TYPE_ARRAY;
         TG_TRY(tg_fn_coerce(ctx, call, i, is_array ? tg_type_array(ctx->arena, text, true) : text,
                             err));
     }
@@ -234,7 +229,7 @@ TG_FN_PRINTER(concat_ws)
 {
     bool any_array = false;
     for (size_t i = 1; i < call->arg_count; i++) {
-        any_array = any_array || is_string_array(call->args[i]->type);
+        any_array = any_array || call->args[i]->type->kind == TG_TYPE_ARRAY;
     }
     if (!any_array) {
         return tg_print_template(
@@ -243,7 +238,7 @@ TG_FN_PRINTER(concat_ws)
     }
     tg_buf_addz(ctx->out, "array_to_string(list_concat(CAST([] AS VARCHAR[])");
     for (size_t i = 1; i < call->arg_count; i++) {
-        bool is_array = is_string_array(call->args[i]->type);
+        bool is_array = call->args[i]->type->kind == TG_TYPE_ARRAY;
         tg_buf_addz(ctx->out, is_array ? ", " : ", [");
         TG_TRY(tg_print_expr(ctx, call->args[i], err));
         tg_buf_addz(ctx->out, is_array ? "" : "]");

@@ -222,15 +222,6 @@ static tg_bexpr *field_of(tg_print_context *ctx, tg_bexpr *base, size_t index)
     return field;
 }
 
-static const tg_type *entry_type(tg_arena *arena, const tg_type *map)
-{
-    tg_field *fields = TG_NEW_ARRAY(arena, tg_field, 2);
-    fields[0] = (tg_field){.name = TG_S("key"), .type = map->key};
-    fields[1] =
-        (tg_field){.name = TG_S("value"), .type = map->element, .nullable = map->contains_null};
-    return tg_type_struct(arena, fields, 2);
-}
-
 /* Spark's text of an element inside a nested value: NULL is "null". */
 static tg_code print_element_text(const cast_job *job, tg_bexpr *element)
 {
@@ -256,7 +247,7 @@ static tg_code array_to_text(const cast_job *job)
 static tg_code map_to_text(const cast_job *job)
 {
     tg_buf *out = job->ctx->out;
-    tg_bexpr *entry = new_variable(job->ctx, entry_type(job->ctx->arena, job->from));
+    tg_bexpr *entry = new_variable(job->ctx, tg_sql_entry_type(job->ctx->arena, job->from));
     tg_buf_addz(out, "('{' || array_to_string(list_transform(map_entries(");
     TG_TRY(tg_print_expr(job->ctx, job->call->args[0], job->err));
     tg_buf_addf(out, "), lambda v%u: ", entry->column_id);
@@ -293,7 +284,7 @@ static tg_code to_array(const cast_job *job)
 static tg_code to_map(const cast_job *job)
 {
     tg_buf *out = job->ctx->out;
-    tg_bexpr *entry = new_variable(job->ctx, entry_type(job->ctx->arena, job->from));
+    tg_bexpr *entry = new_variable(job->ctx, tg_sql_entry_type(job->ctx->arena, job->from));
     tg_buf_addz(out, "map_from_entries(list_transform(map_entries(");
     TG_TRY(tg_print_expr(job->ctx, job->call->args[0], job->err));
     tg_buf_addf(out, "), lambda v%u: struct_pack(\"key\" := ", entry->column_id);

@@ -446,6 +446,11 @@ tg_code tg_print_format(tg_print_context *ctx, const tg_bexpr *call, tg_error *e
     return tg_print_template(ctx, text, call, err);
 }
 
+tg_code tg_print_null(tg_print_context *ctx, const tg_bexpr *call, tg_error *err)
+{
+    return tg_print_template(ctx, "CAST(NULL AS $T)", call, err);
+}
+
 tg_code tg_print_unscaled(tg_print_context *ctx, const char *text, const tg_bexpr *call,
                           const tg_type *decimal, tg_error *err)
 {
