@@ -117,7 +117,6 @@ tg_code tg_print_cast(tg_print_context *ctx, const tg_bexpr *expr, const tg_type
  */
 tg_code tg_print_unscaled(tg_print_context *ctx, const char *text, const tg_bexpr *call,
                           const tg_type *decimal, tg_error *err);
-bool tg_print_is_utc(const tg_print_context *ctx);
 
 /*
  * Arithmetic with a date, timestamp or interval: sets type, casts and call->extra (a template that

@@ -225,7 +225,7 @@ tg_code tg_print_duckdb_literal(tg_value value, tg_buf *out, tg_error *err)
 
 /* ---- templates ------------------------------------------------------------------------------- */
 
-bool tg_print_is_utc(const tg_print_context *ctx)
+static bool is_utc(const tg_print_context *ctx)
 {
     tg_str zone = ctx->options->zone;
     return tg_str_ieq(zone, TG_S("UTC")) || tg_str_ieq(zone, TG_S("Z")) ||
@@ -256,7 +256,11 @@ tg_code tg_print_group_key(tg_print_context *ctx, const tg_bexpr *expr, tg_error
     return TG_OK;
 }
 
-tg_code tg_print_sort_key(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
+/*
+ * A double is printed as x + 0: DuckDB rebuilds columns from the sort keys, in which -0.0 has become
+ * 0.0.
+ */
+static tg_code print_sort_key(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
 {
     if (!tg_sql_orders_alike(expr->type)) {
         return tg_fn_at(expr->span, err,
@@ -266,11 +270,11 @@ tg_code tg_print_sort_key(tg_print_context *ctx, const tg_bexpr *expr, tg_error 
     return tg_print_group_key(ctx, expr, err);
 }
 
-static tg_code print_sort(tg_print_context *ctx, const tg_bsort *items, size_t count, tg_error *err)
+tg_code tg_print_order(tg_print_context *ctx, const tg_bsort *items, size_t count, tg_error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        tg_buf_addz(ctx->out, i ? ", " : "ORDER BY ");
-        TG_TRY(tg_print_sort_key(ctx, items[i].expr, err));
+        tg_buf_addz(ctx->out, i ? ", " : " ORDER BY ");
+        TG_TRY(print_sort_key(ctx, items[i].expr, err));
         tg_buf_addf(ctx->out, " %s NULLS %s", items[i].descending ? "DESC" : "ASC",
                     items[i].nulls_first ? "FIRST" : "LAST");
     }
@@ -314,10 +318,7 @@ static tg_code print_over(tg_print_context *ctx, const tg_bexpr *call, tg_error 
         tg_buf_addz(ctx->out, i ? ", " : "PARTITION BY ");
         TG_TRY(tg_print_expr(ctx, window->partition_by[i], err));
     }
-    if (window->order_count) {
-        tg_buf_addc(ctx->out, ' ');
-        TG_TRY(print_sort(ctx, window->order_by, window->order_count, err));
-    }
+    TG_TRY(tg_print_order(ctx, window->order_by, window->order_count, err));
     if (window->frame != TG_FRAME_NONE) {
         tg_buf_addz(ctx->out,
                     window->frame == TG_FRAME_ROWS ? " ROWS BETWEEN " : " RANGE BETWEEN ");
@@ -327,6 +328,23 @@ static tg_code print_over(tg_print_context *ctx, const tg_bexpr *call, tg_error 
     }
     tg_buf_addc(ctx->out, ')');
     return TG_OK;
+}
+
+/* Calls our C function with the zone, or in UTC DuckDB's own, which opens two parentheses. */
+static void begin_zone_call(tg_print_context *ctx, const char *in_utc, const char *in_zone)
+{
+    tg_buf_addz(ctx->out, is_utc(ctx) ? in_utc : in_zone);
+}
+
+static void end_zone_call(tg_print_context *ctx)
+{
+    if (is_utc(ctx)) {
+        tg_buf_addz(ctx->out, "))");
+        return;
+    }
+    tg_buf_addz(ctx->out, ", ");
+    tg_print_duckdb_string(ctx->options->zone, ctx->out);
+    tg_buf_addc(ctx->out, ')');
 }
 
 /* $L1: an instant as local time. Spark's DATE and TIMESTAMP_NTZ are local already. */
@@ -339,16 +357,9 @@ static tg_code print_local(tg_print_context *ctx, const tg_bexpr *arg, tg_error 
         tg_buf_addz(ctx->out, is_date ? " AS TIMESTAMP)" : "");
         return TG_OK;
     }
-    bool is_utc = tg_print_is_utc(ctx);
-    tg_buf_addz(ctx->out, is_utc ? "make_timestamp(epoch_us(" : "tg_zone_local(");
+    begin_zone_call(ctx, "make_timestamp(epoch_us(", "tg_zone_local(");
     TG_TRY(tg_print_expr(ctx, arg, err));
-    if (is_utc) {
-        tg_buf_addz(ctx->out, "))");
-        return TG_OK;
-    }
-    tg_buf_addz(ctx->out, ", ");
-    tg_print_duckdb_string(ctx->options->zone, ctx->out);
-    tg_buf_addc(ctx->out, ')');
+    end_zone_call(ctx);
     return TG_OK;
 }
 
@@ -372,16 +383,9 @@ static tg_code print_instant(tg_print_context *ctx, const char **text, const tg_
     size_t end = matching_paren(*text);
     const char *inner = tg_arena_strndup(ctx->arena, *text + 1, end - 2);
     *text += end;
-    bool is_utc = tg_print_is_utc(ctx);
-    tg_buf_addz(ctx->out, is_utc ? "make_timestamptz(epoch_us(" : "tg_zone_instant(");
+    begin_zone_call(ctx, "make_timestamptz(epoch_us(", "tg_zone_instant(");
     TG_TRY(tg_print_template(ctx, inner, call, err));
-    if (is_utc) {
-        tg_buf_addz(ctx->out, "))");
-        return TG_OK;
-    }
-    tg_buf_addz(ctx->out, ", ");
-    tg_print_duckdb_string(ctx->options->zone, ctx->out);
-    tg_buf_addc(ctx->out, ')');
+    end_zone_call(ctx);
     return TG_OK;
 }
 
@@ -403,10 +407,7 @@ static tg_code print_mark(tg_print_context *ctx, const char **text, const tg_bex
         tg_buf_addz(ctx->out, call->distinct ? "DISTINCT " : "");
         return TG_OK;
     case 's':
-        if (call->order_count) {
-            tg_buf_addc(ctx->out, ' ');
-        }
-        return print_sort(ctx, call->order_by, call->order_count, err);
+        return tg_print_order(ctx, call->order_by, call->order_count, err);
     case 'n':
         tg_buf_addz(ctx->out, call->ignore_nulls ? " IGNORE NULLS" : "");
         return TG_OK;

@@ -52,17 +52,6 @@ static tg_code put_exprs(tg_print_context *ctx, tg_bexpr *const *exprs, const tg
     return TG_OK;
 }
 
-static tg_code put_order(tg_print_context *ctx, const tg_bsort *sorts, size_t count, tg_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        put(ctx, i > 0 ? ", " : " ORDER BY ");
-        TG_TRY(tg_print_sort_key(ctx, sorts[i].expr, err));
-        put(ctx, sorts[i].descending ? " DESC" : " ASC");
-        put(ctx, sorts[i].nulls_first ? " NULLS FIRST" : " NULLS LAST");
-    }
-    return TG_OK;
-}
-
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 /* Where a scan stands in tg_sql_scans order; a scan that is shared between places stands nowhere
@@ -213,8 +202,7 @@ static tg_code print_set_op(tg_print_context *ctx, const tg_rel *rel, tg_error *
     return TG_OK;
 }
 
-/* ORDER BY and LIMIT of the nodes on top, around the first node that is neither. cols prints the
- * select list. */
+/* FROM, ORDER BY and LIMIT behind a select list: of a LIMIT, a SORT, or a LIMIT over a SORT. */
 static tg_code print_ordered(tg_print_context *ctx, const tg_rel *rel, tg_error *err)
 {
     const tg_rel *limit = rel->kind == TG_R_LIMIT ? rel : NULL;
@@ -223,7 +211,7 @@ static tg_code print_ordered(tg_print_context *ctx, const tg_rel *rel, tg_error 
     put(ctx, " FROM ");
     TG_TRY(put_from(ctx, sort ? sort->input : below, err));
     if (sort) {
-        TG_TRY(put_order(ctx, sort->order_by, sort->order_count, err));
+        TG_TRY(tg_print_order(ctx, sort->order_by, sort->order_count, err));
     }
     if (limit && limit->limit) {
         put(ctx, " LIMIT ");

@@ -35,11 +35,9 @@ TG_CHECKED tg_code tg_print_condition(tg_print_context *ctx, const tg_bexpr *con
  * inside them NULL is the least value in Spark and the greatest in DuckDB.
  */
 bool tg_sql_orders_alike(const tg_type *type);
-/*
- * Prints an expression of ORDER BY; refuses what is not ordered alike. A double is printed as x + 0:
- * DuckDB rebuilds columns from the sort keys, in which -0.0 has become 0.0.
- */
-TG_CHECKED tg_code tg_print_sort_key(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err);
+/* Prints " ORDER BY ..."; nothing for no items. Refuses what is not ordered alike. */
+TG_CHECKED tg_code tg_print_order(tg_print_context *ctx, const tg_bsort *items, size_t count,
+                                  tg_error *err);
 /* Prints an expression of GROUP BY that is also output: -0.0 and 0.0 are one group, shown as 0.0. */
 TG_CHECKED tg_code tg_print_group_key(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err);
 /*
