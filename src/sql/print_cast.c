@@ -24,6 +24,12 @@ static const char *try_flag(const cast_job *job)
     return job->mode == TG_CAST_TRY ? "TRUE" : "FALSE";
 }
 
+/* A template that has the target's type already. */
+static tg_code plain(const cast_job *job, const char *text)
+{
+    return tg_print_template(job->ctx, text, job->call, job->err);
+}
+
 /* DuckDB's own cast of the template's value. */
 static tg_code native(const cast_job *job, const char *text)
 {
@@ -37,6 +43,11 @@ static tg_code unscaled(const cast_job *job, const char *function)
                                        job->to->precision, job->to->scale, try_flag(job));
     return tg_print_unscaled(job->ctx, text, job->call, job->to, job->err);
 }
+
+/* One of a field in the numbers that intervals are: months, microseconds. */
+static const char *const interval_units[] = {
+    [TG_FIELD_YEAR] = "12",         [TG_FIELD_MONTH] = "1",         [TG_FIELD_DAY] = "86400000000",
+    [TG_FIELD_HOUR] = "3600000000", [TG_FIELD_MINUTE] = "60000000", [TG_FIELD_SECOND] = "1000000"};
 
 /* ---- to numbers ------------------------------------------------------------------------------ */
 
@@ -58,13 +69,9 @@ static tg_code to_integer(const cast_job *job)
         return native(job, "tg_floor_div(epoch_us($1), 1000000)");
     case TG_TYPE_INTERVAL_YM:
         return native(job, job->from->to == TG_FIELD_MONTH ? "$1" : "($1 // 12)");
-    case TG_TYPE_INTERVAL_DT: {
-        static const char *const unit_us[] = {[TG_FIELD_DAY] = "86400000000",
-                                              [TG_FIELD_HOUR] = "3600000000",
-                                              [TG_FIELD_MINUTE] = "60000000",
-                                              [TG_FIELD_SECOND] = "1000000"};
-        return native(job, tg_arena_printf(job->ctx->arena, "($1 // %s)", unit_us[job->from->to]));
-    }
+    case TG_TYPE_INTERVAL_DT:
+        return native(
+            job, tg_arena_printf(job->ctx->arena, "($1 // %s)", interval_units[job->from->to]));
     default:
         return native(job, "$1");
     }
@@ -118,7 +125,7 @@ static tg_code to_boolean(const cast_job *job)
         return tg_print_format(job->ctx, job->call, job->err, "tg_cast_boolean($1, %s)",
                                try_flag(job));
     }
-    return tg_print_template(job->ctx, "($1 <> 0)", job->call, job->err);
+    return plain(job, "($1 <> 0)");
 }
 
 /* ---- to times and intervals ------------------------------------------------------------------ */
@@ -143,21 +150,18 @@ static tg_code to_timestamp(const cast_job *job)
         return tg_print_format(job->ctx, job->call, job->err, "tg_cast_timestamp($1, $Z, %s)",
                                try_flag(job));
     case TG_TYPE_DATE:
-        return tg_print_template(job->ctx, "$I(CAST($1 AS TIMESTAMP))", job->call, job->err);
+        return plain(job, "$I(CAST($1 AS TIMESTAMP))");
     case TG_TYPE_TIMESTAMP_NTZ:
-        return tg_print_template(job->ctx, "$I($1)", job->call, job->err);
+        return plain(job, "$I($1)");
     case TG_TYPE_FLOAT:
     case TG_TYPE_DOUBLE:
         return tg_print_format(job->ctx, job->call, job->err,
                                "make_timestamptz(tg_double_micros(CAST($1 AS DOUBLE), %s))",
                                try_flag(job));
     case TG_TYPE_DECIMAL:
-        return tg_print_template(job->ctx, "make_timestamptz(tg_decimal_micros($1))", job->call,
-                                 job->err);
+        return plain(job, "make_timestamptz(tg_decimal_micros($1))");
     default:
-        return tg_print_template(job->ctx,
-                                 "make_timestamptz(CAST($1 AS BIGINT) * CAST(1000000 AS BIGINT))",
-                                 job->call, job->err);
+        return plain(job, "make_timestamptz(CAST($1 AS BIGINT) * CAST(1000000 AS BIGINT))");
     }
 }
 
@@ -168,7 +172,7 @@ static tg_code to_local(const cast_job *job)
         return tg_print_format(job->ctx, job->call, job->err, "tg_cast_local($1, %s)",
                                try_flag(job));
     case TG_TYPE_TIMESTAMP:
-        return tg_print_template(job->ctx, "$L1", job->call, job->err);
+        return plain(job, "$L1");
     default:
         return native(job, "$1");
     }
@@ -176,11 +180,7 @@ static tg_code to_local(const cast_job *job)
 
 static tg_code to_interval(const cast_job *job)
 {
-    static const char *const units[] = {
-        [TG_FIELD_YEAR] = "12",         [TG_FIELD_MONTH] = "1",
-        [TG_FIELD_DAY] = "86400000000", [TG_FIELD_HOUR] = "3600000000",
-        [TG_FIELD_MINUTE] = "60000000", [TG_FIELD_SECOND] = "1000000"};
-    const char *unit = units[job->to->to];
+    const char *unit = interval_units[job->to->to];
     if (tg_type_is_integer(job->from)) {
         return native(job, tg_arena_printf(job->ctx->arena,
                                            "(CAST($1 AS BIGINT) * CAST(%s AS BIGINT))", unit));
@@ -261,7 +261,7 @@ static tg_code map_to_text(const cast_job *job)
 static tg_code struct_to_text(const cast_job *job)
 {
     tg_buf *out = job->ctx->out;
-    TG_TRY(tg_print_template(job->ctx, "CASE WHEN $1 IS NOT NULL THEN '{'", job->call, job->err));
+    TG_TRY(plain(job, "CASE WHEN $1 IS NOT NULL THEN '{'"));
     for (size_t i = 0; i < job->from->field_count; i++) {
         tg_buf_addz(out, i ? " || ', ' || " : " || ");
         TG_TRY(print_element_text(job, field_of(job->ctx, job->call->args[0], i)));
@@ -300,8 +300,7 @@ static tg_code to_map(const cast_job *job)
 static tg_code to_struct(const cast_job *job)
 {
     tg_buf *out = job->ctx->out;
-    TG_TRY(tg_print_template(job->ctx, "CASE WHEN $1 IS NOT NULL THEN struct_pack(", job->call,
-                             job->err));
+    TG_TRY(plain(job, "CASE WHEN $1 IS NOT NULL THEN struct_pack("));
     for (size_t i = 0; i < job->to->field_count; i++) {
         if (i) {
             tg_buf_addz(out, ", ");
@@ -321,17 +320,17 @@ static tg_code to_text(const cast_job *job)
 {
     switch (job->from->kind) {
     case TG_TYPE_FLOAT:
-        return tg_print_template(job->ctx, "tg_float_text($1)", job->call, job->err);
+        return plain(job, "tg_float_text($1)");
     case TG_TYPE_DOUBLE:
-        return tg_print_template(job->ctx, "tg_double_text($1)", job->call, job->err);
+        return plain(job, "tg_double_text($1)");
     case TG_TYPE_BINARY:
-        return tg_print_template(job->ctx, "tg_binary_text($1)", job->call, job->err);
+        return plain(job, "tg_binary_text($1)");
     case TG_TYPE_DATE:
-        return tg_print_template(job->ctx, "tg_date_text($1)", job->call, job->err);
+        return plain(job, "tg_date_text($1)");
     case TG_TYPE_TIMESTAMP:
-        return tg_print_template(job->ctx, "tg_local_text($L1)", job->call, job->err);
+        return plain(job, "tg_local_text($L1)");
     case TG_TYPE_TIMESTAMP_NTZ:
-        return tg_print_template(job->ctx, "tg_local_text($1)", job->call, job->err);
+        return plain(job, "tg_local_text($1)");
     case TG_TYPE_INTERVAL_YM:
     case TG_TYPE_INTERVAL_DT:
         return tg_print_format(job->ctx, job->call, job->err,
@@ -345,9 +344,8 @@ static tg_code to_text(const cast_job *job)
         return struct_to_text(job);
     case TG_TYPE_DECIMAL:
         /* DuckDB writes .50 for a decimal without integer digits. */
-        return job->from->precision > job->from->scale
-                   ? native(job, "$1")
-                   : tg_print_template(job->ctx, "tg_decimal_text($1)", job->call, job->err);
+        return job->from->precision > job->from->scale ? native(job, "$1")
+                                                       : plain(job, "tg_decimal_text($1)");
     default:
         return native(job, "$1");
     }
@@ -371,7 +369,7 @@ static tg_code print_job(const cast_job *job)
     case TG_TYPE_STRING:
         return to_text(job);
     case TG_TYPE_BINARY:
-        return tg_print_template(job->ctx, "encode($1)", job->call, job->err);
+        return plain(job, "encode($1)");
     case TG_TYPE_DATE:
         return to_date(job);
     case TG_TYPE_TIMESTAMP:
