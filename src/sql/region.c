@@ -55,25 +55,26 @@ static bool as_column(const tg_bexpr *expr, operand *out)
     return out->column && !tg_type_is_nested(expr->type) && tg_type_is_orderable(expr->type);
 }
 
-static tg_region above(region_run *run, const tg_bexpr *column, tg_value low, bool open)
+static tg_region within(region_run *run, const tg_bexpr *column, tg_interval interval)
 {
-    tg_interval interval = {.has_low = true, .low = low, .low_open = open};
     return tg_region_interval(run->arena, run->schema.fields[column->column_id - 1].name,
                               column->type, interval);
+}
+
+static tg_region above(region_run *run, const tg_bexpr *column, tg_value low, bool open)
+{
+    return within(run, column, (tg_interval){.has_low = true, .low = low, .low_open = open});
 }
 
 static tg_region below(region_run *run, const tg_bexpr *column, tg_value high, bool open)
 {
-    tg_interval interval = {.has_high = true, .high = high, .high_open = open};
-    return tg_region_interval(run->arena, run->schema.fields[column->column_id - 1].name,
-                              column->type, interval);
+    return within(run, column, (tg_interval){.has_high = true, .high = high, .high_open = open});
 }
 
 static tg_region exactly(region_run *run, const tg_bexpr *column, tg_value value)
 {
-    tg_interval interval = {.has_low = true, .has_high = true, .low = value, .high = value};
-    return tg_region_interval(run->arena, run->schema.fields[column->column_id - 1].name,
-                              column->type, interval);
+    return within(run, column,
+                  (tg_interval){.has_low = true, .has_high = true, .low = value, .high = value});
 }
 
 static tg_region null_is(region_run *run, const tg_bexpr *column, bool is_null)
@@ -191,57 +192,60 @@ static truth nowhere(void)
     return (truth){.is_true = tg_region_none(), .is_false = tg_region_none()};
 }
 
+/* Two sides as a column and a constant of its type, whichever stands left; false: they are not. */
+static bool as_column_and_literal(const tg_bexpr *left, const tg_bexpr *right, operand *out_column,
+                                  tg_value *out_literal, bool *out_is_swapped)
+{
+    *out_is_swapped = left->kind == TG_B_LITERAL;
+    const tg_bexpr *column = *out_is_swapped ? right : left;
+    const tg_bexpr *literal = *out_is_swapped ? left : right;
+    *out_literal = literal->literal;
+    return literal->kind == TG_B_LITERAL && as_column(column, out_column) &&
+           tg_type_equal(column->type, literal->type);
+}
+
 static truth compare(region_run *run, const tg_bexpr *expr, comparison cmp, const tg_bexpr *left,
                      const tg_bexpr *right)
 {
     operand column;
-    if (left->kind == TG_B_LITERAL) {
-        const tg_bexpr *swap = left;
-        left = right;
-        right = swap;
-        cmp = swapped(cmp);
-    }
-    if (right->kind != TG_B_LITERAL || !as_column(left, &column) ||
-        !tg_type_equal(left->type, right->type)) {
+    tg_value literal;
+    bool is_swapped;
+    if (!as_column_and_literal(left, right, &column, &literal, &is_swapped)) {
         return opaque(run, expr);
     }
-    if (right->literal.is_null) {
+    if (literal.is_null) {
         return nowhere(); /* a comparison with NULL is NULL for every row */
     }
+    cmp = is_swapped ? swapped(cmp) : cmp;
     if (column.through_date) {
         truth result;
-        if (compare_day(run, column.column, cmp, right->literal.as.i64, &result.is_true) &&
-            compare_day(run, column.column, inverse(cmp), right->literal.as.i64,
-                        &result.is_false)) {
+        if (compare_day(run, column.column, cmp, literal.as.i64, &result.is_true) &&
+            compare_day(run, column.column, inverse(cmp), literal.as.i64, &result.is_false)) {
             return result;
         }
         return opaque(run, expr);
     }
-    return (truth){.is_true = compare_column(run, column.column, cmp, right->literal),
-                   .is_false = compare_column(run, column.column, inverse(cmp), right->literal)};
+    return (truth){.is_true = compare_column(run, column.column, cmp, literal),
+                   .is_false = compare_column(run, column.column, inverse(cmp), literal)};
 }
 
 static truth null_safe_equal(region_run *run, const tg_bexpr *expr)
 {
-    const tg_bexpr *left = expr->args[0], *right = expr->args[1];
     operand column;
-    if (left->kind == TG_B_LITERAL) {
-        const tg_bexpr *swap = left;
-        left = right;
-        right = swap;
-    }
-    if (right->kind != TG_B_LITERAL || !as_column(left, &column) || column.through_date ||
-        !tg_type_equal(left->type, right->type)) {
+    tg_value literal;
+    bool is_swapped;
+    if (!as_column_and_literal(expr->args[0], expr->args[1], &column, &literal, &is_swapped) ||
+        column.through_date) {
         return opaque(run, expr);
     }
-    if (right->literal.is_null) {
+    if (literal.is_null) {
         return (truth){.is_true = null_is(run, column.column, true),
                        .is_false = null_is(run, column.column, false)};
     }
-    return (truth){.is_true = exactly(run, column.column, right->literal),
-                   .is_false = tg_region_or(
-                       run->arena, compare_column(run, column.column, CMP_NE, right->literal),
-                       null_is(run, column.column, true))};
+    return (truth){.is_true = exactly(run, column.column, literal),
+                   .is_false =
+                       tg_region_or(run->arena, compare_column(run, column.column, CMP_NE, literal),
+                                    null_is(run, column.column, true))};
 }
 
 static truth is_null(region_run *run, const tg_bexpr *expr, bool negated)
