@@ -12,9 +12,7 @@
 #include "sql/sql.h"
 #include "sql/tree.h"
 
-/* Conditions over columns of a relation (by id), all of which must be TRUE. */
-typedef TG_VEC(tg_bexpr *) condition_list;
-
+/* Conditions are lists of terms over columns of a relation (by id), all of which must be TRUE. */
 typedef struct push_run {
     tg_arena *arena;
     const tg_zone *zone;
@@ -24,11 +22,11 @@ typedef struct push_run {
     size_t count;
 } push_run;
 
-static void push(push_run *run, const tg_rel *rel, const condition_list *conditions, int depth);
+static void push(push_run *run, const tg_rel *rel, const tg_bexpr_vec *conditions, int depth);
 
 /* ---- conditions ------------------------------------------------------------------------------ */
 
-static void add_conjuncts(push_run *run, condition_list *list, const tg_bexpr *condition)
+static void add_conjuncts(push_run *run, tg_bexpr_vec *list, const tg_bexpr *condition)
 {
     tg_bexpr_vec terms = {0};
     if (!condition) {
@@ -68,7 +66,6 @@ typedef struct renaming {
     const tg_column *from;
     tg_bexpr *const *to;
     size_t count;
-    tg_arena *arena;
     bool failed;
 } renaming;
 
@@ -89,12 +86,12 @@ static tg_bexpr *rename_column(void *self, tg_bexpr *expr)
 }
 
 /* Conditions in terms of the columns below; those that name anything else are left out. */
-static void rename_conditions(push_run *run, const condition_list *conditions,
-                              const tg_column *from, tg_bexpr *const *to, size_t count,
-                              const tg_rel *below, condition_list *out)
+static void rename_conditions(push_run *run, const tg_bexpr_vec *conditions, const tg_column *from,
+                              tg_bexpr *const *to, size_t count, const tg_rel *below,
+                              tg_bexpr_vec *out)
 {
     for (size_t i = 0; i < conditions->count; i++) {
-        renaming names = {.from = from, .to = to, .count = count, .arena = run->arena};
+        renaming names = {.from = from, .to = to, .count = count};
         tg_bexpr *renamed =
             tg_sql_bexpr_map(run->arena, conditions->items[i], rename_column, &names);
         if (!names.failed && uses_only(renamed, below)) {
@@ -103,8 +100,8 @@ static void rename_conditions(push_run *run, const condition_list *conditions,
     }
 }
 
-static void keep_inside(push_run *run, const condition_list *conditions, const tg_rel *below,
-                        condition_list *out)
+static void keep_inside(push_run *run, const tg_bexpr_vec *conditions, const tg_rel *below,
+                        tg_bexpr_vec *out)
 {
     for (size_t i = 0; i < conditions->count; i++) {
         if (uses_only(conditions->items[i], below)) {
@@ -116,8 +113,8 @@ static void keep_inside(push_run *run, const condition_list *conditions, const t
 /* ---- joins ----------------------------------------------------------------------------------- */
 
 /* left.a = right.b of an inner join: what holds for one side's key holds for the other's. */
-static void add_equal_keys(push_run *run, const tg_rel *join, const condition_list *conditions,
-                           const tg_rel *side, const tg_rel *other, condition_list *out)
+static void add_equal_keys(push_run *run, const tg_rel *join, const tg_bexpr_vec *conditions,
+                           const tg_rel *side, const tg_rel *other, tg_bexpr_vec *out)
 {
     tg_bexpr_vec terms = {0};
     if (!join->condition) {
@@ -145,13 +142,13 @@ static void add_equal_keys(push_run *run, const tg_rel *join, const condition_li
     }
 }
 
-static void push_join(push_run *run, const tg_rel *rel, const condition_list *conditions, int depth)
+static void push_join(push_run *run, const tg_rel *rel, const tg_bexpr_vec *conditions, int depth)
 {
     bool inner = rel->join == TG_JOIN_INNER || rel->join == TG_JOIN_CROSS;
     bool semi = rel->join == TG_JOIN_LEFT_SEMI;
     bool left_kept = inner || semi || rel->join == TG_JOIN_LEFT || rel->join == TG_JOIN_LEFT_ANTI;
     bool right_kept = inner || rel->join == TG_JOIN_RIGHT;
-    condition_list left = {0}, right = {0}, all = {0};
+    tg_bexpr_vec left = {0}, right = {0}, all = {0};
     /* The join condition filters only the sides whose unmatched rows are dropped. */
     for (size_t i = 0; i < conditions->count; i++) {
         TG_VEC_PUSH(run->arena, &all, conditions->items[i]);
@@ -167,7 +164,7 @@ static void push_join(push_run *run, const tg_rel *rel, const condition_list *co
     }
     if (!inner && !right_kept && rel->join != TG_JOIN_FULL) {
         /* rows of the right side that fail a condition of ON match nothing */
-        condition_list on = {0};
+        tg_bexpr_vec on = {0};
         add_conjuncts(run, &on, rel->condition);
         keep_inside(run, &on, rel->right, &right);
     }
@@ -193,7 +190,7 @@ static size_t scan_at(const push_run *run, const tg_rel *scan)
     return SIZE_MAX;
 }
 
-static void push_scan(push_run *run, const tg_rel *rel, const condition_list *conditions)
+static void push_scan(push_run *run, const tg_rel *rel, const tg_bexpr_vec *conditions)
 {
     size_t at = scan_at(run, rel);
     if (at == SIZE_MAX) {
@@ -209,8 +206,7 @@ static void push_scan(push_run *run, const tg_rel *rel, const condition_list *co
     }
     tg_region region = tg_region_all();
     for (size_t i = 0; i < conditions->count; i++) {
-        renaming names = {
-            .from = rel->columns, .to = fields, .count = rel->column_count, .arena = run->arena};
+        renaming names = {.from = rel->columns, .to = fields, .count = rel->column_count};
         tg_bexpr *renamed =
             tg_sql_bexpr_map(run->arena, conditions->items[i], rename_column, &names);
         renamed = tg_sql_fold(renamed, run->zone, run->arena);
@@ -220,13 +216,12 @@ static void push_scan(push_run *run, const tg_rel *rel, const condition_list *co
     run->regions[at] = region;
 }
 
-static void push_set_op(push_run *run, const tg_rel *rel, const condition_list *conditions,
-                        int depth)
+static void push_set_op(push_run *run, const tg_rel *rel, const tg_bexpr_vec *conditions, int depth)
 {
     const tg_rel *sides[2] = {rel->input, rel->right};
     for (int side = 0; side < 2; side++) {
         tg_bexpr **to = TG_NEW_ARRAY(run->arena, tg_bexpr *, rel->column_count);
-        condition_list below = {0};
+        tg_bexpr_vec below = {0};
         for (size_t i = 0; i < rel->column_count; i++) {
             to[i] = tg_bexpr_column(run->arena, &sides[side]->columns[i], rel->span);
         }
@@ -237,8 +232,8 @@ static void push_set_op(push_run *run, const tg_rel *rel, const condition_list *
 }
 
 /* Is a condition only about keys that split the rows into groups that do not see each other? */
-static void keep_partition_keys(push_run *run, const tg_rel *rel, const condition_list *conditions,
-                                condition_list *out)
+static void keep_partition_keys(push_run *run, const tg_rel *rel, const tg_bexpr_vec *conditions,
+                                tg_bexpr_vec *out)
 {
     for (size_t i = 0; i < conditions->count; i++) {
         bool passes = uses_only(conditions->items[i], rel->input);
@@ -260,9 +255,9 @@ static void keep_partition_keys(push_run *run, const tg_rel *rel, const conditio
     }
 }
 
-static void push(push_run *run, const tg_rel *rel, const condition_list *conditions, int depth)
+static void push(push_run *run, const tg_rel *rel, const tg_bexpr_vec *conditions, int depth)
 {
-    condition_list below = {0};
+    tg_bexpr_vec below = {0};
     if (depth > 2 * TG_LIMIT_EXPRESSION_DEPTH) {
         return; /* the scans below keep the whole table */
     }
@@ -319,7 +314,7 @@ void tg_sql_scan_regions(const tg_rel *rel, const tg_zone *zone, tg_arena *arena
         run.regions[i] =
             tg_region_all(); /* scans inside subqueries are never reached: they keep it */
     }
-    condition_list none = {0};
+    tg_bexpr_vec none = {0};
     push(&run, rel, &none, 0);
     *out_regions = run.regions;
     *out_count = run.count;
