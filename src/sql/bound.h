@@ -158,7 +158,6 @@ struct tg_rel {
     bool is_global;
     tg_bexpr *condition; /* FILTER, JOIN (NULL: cross) */
     tg_join_kind join;
-    bool lateral;       /* JOIN: the right side refers to the left side's columns */
     tg_bsort *order_by; /* SORT */
     size_t order_count;
     tg_bexpr *limit, *offset; /* LIMIT */
