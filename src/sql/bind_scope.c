@@ -137,16 +137,7 @@ static tg_code field_of_struct(tg_binder *b, tg_bexpr *base, const tg_ident *fie
                         TG_ERR(err, AMBIGUOUS_REFERENCE_TO_FIELDS,
                                "several fields have the name `%.*s`", TG_SARG(field->text)));
     }
-    tg_bexpr *expr = TG_NEW(b->arena, tg_bexpr);
-    expr->kind = TG_B_FIELD;
-    expr->type = type->fields[found].type;
-    expr->nullable = base->nullable || type->fields[found].nullable;
-    expr->span = span;
-    expr->args = TG_NEW_ARRAY(b->arena, tg_bexpr *, 1);
-    expr->args[0] = base;
-    expr->arg_count = 1;
-    expr->field_index = found;
-    *out = expr;
+    *out = tg_bexpr_field(b->arena, base, found, span);
     return TG_OK;
 }
 

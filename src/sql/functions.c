@@ -173,6 +173,21 @@ tg_bexpr *tg_bexpr_column(tg_arena *arena, const tg_column *column, tg_span span
     return expr;
 }
 
+tg_bexpr *tg_bexpr_field(tg_arena *arena, tg_bexpr *base, size_t index, tg_span span)
+{
+    const tg_field *field = &base->type->fields[index];
+    tg_bexpr *expr = TG_NEW(arena, tg_bexpr);
+    expr->kind = TG_B_FIELD;
+    expr->type = field->type;
+    expr->nullable = base->nullable || field->nullable;
+    expr->field_index = index;
+    expr->args = TG_NEW_ARRAY(arena, tg_bexpr *, 1);
+    expr->args[0] = base;
+    expr->arg_count = 1;
+    expr->span = span;
+    return expr;
+}
+
 bool tg_fn_literal(const tg_bexpr *arg, tg_value *out)
 {
     if (arg->kind == TG_B_LITERAL) {

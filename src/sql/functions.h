@@ -128,5 +128,7 @@ bool tg_sql_can_store(const tg_type *from, const tg_type *to);
 
 tg_bexpr *tg_bexpr_literal(tg_arena *arena, tg_value value, tg_span span);
 tg_bexpr *tg_bexpr_column(tg_arena *arena, const tg_column *column, tg_span span);
+/* A field of base, a struct. */
+tg_bexpr *tg_bexpr_field(tg_arena *arena, tg_bexpr *base, size_t index, tg_span span);
 
 #endif

@@ -212,14 +212,7 @@ static tg_bexpr *new_variable(tg_print_context *ctx, const tg_type *type)
 
 static tg_bexpr *field_of(tg_print_context *ctx, tg_bexpr *base, size_t index)
 {
-    tg_bexpr *field = TG_NEW(ctx->arena, tg_bexpr);
-    field->kind = TG_B_FIELD;
-    field->type = base->type->fields[index].type;
-    field->args = TG_NEW_ARRAY(ctx->arena, tg_bexpr *, 1);
-    field->args[0] = base;
-    field->arg_count = 1;
-    field->field_index = index;
-    return field;
+    return tg_bexpr_field(ctx->arena, base, index, (tg_span){0});
 }
 
 /* Spark's text of an element inside a nested value: NULL is "null". */
