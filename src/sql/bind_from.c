@@ -68,17 +68,19 @@ static tg_code check_aliases(const tg_relation *relation, size_t columns, tg_err
     return TG_OK;
 }
 
-/* A scope over rel with the relation's alias and column names. */
+/* rel with a scope of the relation's alias and column names. */
 static tg_code name_relation(tg_binder *b, const tg_relation *relation, const tg_name *name,
-                             tg_rel *rel, const tg_query_env *env, tg_scope **out, tg_error *err)
+                             tg_rel *rel, const tg_query_env *env, tg_bind_source *out,
+                             tg_error *err)
 {
     size_t count;
     const tg_str *qualifier = qualifier_of(b, relation, name, &count);
     TG_TRY(check_aliases(relation, rel->column_count, err));
-    *out = tg_bind_scope_of(b, rel, env->outer, qualifier, count);
+    tg_scope *scope = tg_bind_scope_of(b, rel, env->outer, qualifier, count);
     for (size_t i = 0; i < relation->column_alias_count; i++) {
-        (*out)->columns[i].column.name = relation->column_aliases[i].text;
+        scope->columns[i].column.name = relation->column_aliases[i].text;
     }
+    *out = (tg_bind_source){.rel = rel, .scope = scope};
     return TG_OK;
 }
 
@@ -94,13 +96,14 @@ static tg_cte_frame *find_cte(const tg_query_env *env, const tg_name *name)
 
 /* A CTE is bound anew at each reference: every reference has columns of its own. */
 static tg_code bind_cte(tg_binder *b, tg_cte_frame *frame, const tg_relation *relation,
-                        const tg_query_env *env, tg_rel **out, tg_scope **out_scope, tg_error *err)
+                        const tg_query_env *env, tg_bind_source *out, tg_error *err)
 {
+    tg_rel *rel;
     tg_query_env inner = {.ctes = frame->next, .outer = frame->outer};
     size_t random = b->random_count;
     bool ordered;
     TG_TRY(
-        tg_bind_query(b, frame->cte->query, &inner, /* keep_order= */ false, out, &ordered, err));
+        tg_bind_query(b, frame->cte->query, &inner, /* keep_order= */ false, &rel, &ordered, err));
     if (b->random_count > random && ++frame->reference_count > 1) {
         return tg_fn_at(
             relation->span, err,
@@ -111,17 +114,17 @@ static tg_code bind_cte(tg_binder *b, tg_cte_frame *frame, const tg_relation *re
         tg_relation named = {.span = relation->span,
                              .column_aliases = frame->cte->column_aliases,
                              .column_alias_count = frame->cte->column_alias_count};
-        TG_TRY(check_aliases(&named, (*out)->column_count, err));
-        tg_rel *renamed = tg_arena_memdup(b->arena, *out, sizeof(**out));
+        TG_TRY(check_aliases(&named, rel->column_count, err));
+        tg_rel *renamed = tg_arena_memdup(b->arena, rel, sizeof(*rel));
         tg_column *columns =
             tg_arena_memdup(b->arena, renamed->columns, renamed->column_count * sizeof(*columns));
         for (size_t i = 0; i < named.column_alias_count; i++) {
             columns[i].name = named.column_aliases[i].text;
         }
         renamed->columns = columns;
-        *out = renamed;
+        rel = renamed;
     }
-    return name_relation(b, relation, &relation->name, *out, env, out_scope, err);
+    return name_relation(b, relation, &relation->name, rel, env, out, err);
 }
 
 static tg_code bind_view(tg_binder *b, const tg_resolved *resolved, const tg_relation *relation,
@@ -164,11 +167,11 @@ static const tg_table *remember_table(tg_binder *b, const tg_table *table)
 }
 
 static tg_code bind_table(tg_binder *b, const tg_relation *relation, const tg_query_env *env,
-                          tg_rel **out, tg_scope **out_scope, tg_error *err)
+                          tg_bind_source *out, tg_error *err)
 {
     tg_cte_frame *cte = find_cte(env, &relation->name);
     if (cte) {
-        return bind_cte(b, cte, relation, env, out, out_scope, err);
+        return bind_cte(b, cte, relation, env, out, err);
     }
     if (relation->is_stream && !b->options->allow_stream) {
         return tg_fn_at(relation->span, err,
@@ -187,23 +190,26 @@ static tg_code bind_table(tg_binder *b, const tg_relation *relation, const tg_qu
         }
         return code;
     }
+    tg_rel *rel;
     if (resolved.view) {
-        TG_TRY(bind_view(b, &resolved, relation, out, err));
+        TG_TRY(bind_view(b, &resolved, relation, &rel, err));
     } else {
         const tg_table *table = remember_table(b, resolved.table);
-        *out = tg_sql_scan(table, b->next_id, b->arena);
-        (*out)->span = relation->span;
+        rel = tg_sql_scan(table, b->next_id, b->arena);
+        rel->span = relation->span;
         b->next_id += (uint32_t)table->schema.count;
     }
-    return name_relation(b, relation, &relation->name, *out, env, out_scope, err);
+    return name_relation(b, relation, &relation->name, rel, env, out, err);
 }
 
 tg_code tg_bind_table_name(tg_binder *b, const tg_name *name, tg_span span, const tg_query_env *env,
                            tg_rel **out, tg_error *err)
 {
     tg_relation relation = {.kind = TG_REL_TABLE, .span = span, .name = *name};
-    tg_scope *scope;
-    return bind_table(b, &relation, env, out, &scope, err);
+    tg_bind_source source;
+    TG_TRY(bind_table(b, &relation, env, &source, err));
+    *out = source.rel;
+    return TG_OK;
 }
 
 /* ---- VALUES ---------------------------------------------------------------------------------- */
@@ -266,11 +272,16 @@ static tg_scope *joined_scope(tg_binder *b, const tg_scope *left, const tg_scope
     return scope;
 }
 
+/* Semi and anti joins give the left side's columns only. */
+static bool gives_left_only(const tg_relation *join)
+{
+    return join->join == TG_JOIN_LEFT_SEMI || join->join == TG_JOIN_LEFT_ANTI;
+}
+
 static tg_rel *join_rel(tg_binder *b, const tg_relation *relation, tg_rel *left, tg_rel *right,
                         tg_bexpr *condition)
 {
-    bool left_only = relation->join == TG_JOIN_LEFT_SEMI || relation->join == TG_JOIN_LEFT_ANTI;
-    size_t count = left->column_count + (left_only ? 0 : right->column_count);
+    size_t count = left->column_count + (gives_left_only(relation) ? 0 : right->column_count);
     tg_column *columns = TG_NEW_ARRAY(b->arena, tg_column, count);
     for (size_t i = 0; i < count; i++) {
         bool from_left = i < left->column_count;
@@ -309,21 +320,22 @@ static const tg_scope_column *visible_column(const tg_scope *scope, tg_str name,
     return found;
 }
 
-typedef struct key_pair {
+typedef struct using_key {
     const tg_scope_column *left, *right;
-} key_pair;
+    tg_column column; /* what the key's name means behind the join */
+} using_key;
 
-static tg_code using_key(const tg_ident *name, const tg_scope *left, const tg_scope *right,
-                         key_pair *out, tg_error *err)
+static tg_code find_key(const tg_ident *name, const tg_scope *left, const tg_scope *right,
+                        using_key *out, tg_error *err)
 {
     size_t left_matches, right_matches;
     out->left = visible_column(left, name->text, &left_matches);
     out->right = visible_column(right, name->text, &right_matches);
     if (!out->left || !out->right) {
-        TG_ERR(err, UNRESOLVED_USING_COLUMN,
-               "the USING column `%.*s` is not on the %s side of the join", TG_SARG(name->text),
-               out->left ? "right" : "left");
-        return tg_error_span(err, name->span.offset, name->span.len);
+        return tg_fn_at(name->span, err,
+                        TG_ERR(err, UNRESOLVED_USING_COLUMN,
+                               "the USING column `%.*s` is not on the %s side of the join",
+                               TG_SARG(name->text), out->left ? "right" : "left"));
     }
     if (left_matches > 1 || right_matches > 1) {
         return tg_fn_at(name->span, err,
@@ -350,16 +362,15 @@ static void natural_keys(tg_binder *b, const tg_scope *left, const tg_scope *rig
 
 /* The scope behind a USING join: keys first, then the other columns; each side's own key stays
  * reachable by its qualifier. */
-static tg_scope *using_scope(tg_binder *b, const tg_scope *joined, const key_pair *keys,
-                             const tg_column *key_columns, size_t key_count,
-                             const tg_query_env *env)
+static tg_scope *using_scope(tg_binder *b, const tg_scope *joined, const using_key *keys,
+                             size_t key_count, const tg_query_env *env)
 {
     tg_scope *scope = TG_NEW(b->arena, tg_scope);
     scope->parent = env->outer;
     scope->columns = TG_NEW_ARRAY(b->arena, tg_scope_column, joined->count + key_count);
     for (size_t i = 0; i < key_count; i++) {
         scope->columns[scope->count++] =
-            (tg_scope_column){.column = key_columns[i], .in_star = true};
+            (tg_scope_column){.column = keys[i].column, .in_star = true};
     }
     for (size_t i = 0; i < joined->count; i++) {
         tg_scope_column column = joined->columns[i];
@@ -373,47 +384,19 @@ static tg_scope *using_scope(tg_binder *b, const tg_scope *joined, const key_pai
     return scope;
 }
 
-static tg_code bind_using(tg_binder *b, const tg_relation *relation, tg_rel *left,
-                          tg_scope *left_scope, tg_rel *right, tg_scope *right_scope,
-                          const tg_query_env *env, tg_rel **out, tg_scope **out_scope,
-                          tg_error *err)
+/* left.key = right.key, coalesce(left.key, right.key) */
+static tg_code apply_to_key(tg_binder *b, const char *function, const using_key *key, tg_span span,
+                            tg_bexpr **out, tg_error *err)
 {
-    const tg_ident *names = relation->using_columns;
-    size_t count = relation->using_count;
-    if (relation->natural) {
-        natural_keys(b, left_scope, right_scope, &names, &count);
-    }
-    key_pair *keys = TG_NEW_ARRAY(b->arena, key_pair, count);
-    tg_bexpr **terms = TG_NEW_ARRAY(b->arena, tg_bexpr *, count);
-    for (size_t i = 0; i < count; i++) {
-        TG_TRY(using_key(&names[i], left_scope, right_scope, &keys[i], err));
-        tg_bexpr *pair[2] = {tg_bexpr_column(b->arena, &keys[i].left->column, relation->span),
-                             tg_bexpr_column(b->arena, &keys[i].right->column, relation->span)};
-        TG_TRY(tg_bind_apply(b, "=", pair, 2, relation->span, &terms[i], err));
-    }
-    tg_rel *join = join_rel(b, relation, left, right, tg_sql_conjunction(b->arena, terms, count));
-    bool left_only = relation->join == TG_JOIN_LEFT_SEMI || relation->join == TG_JOIN_LEFT_ANTI;
-    if (left_only) {
-        *out = join;
-        *out_scope = left_scope;
-        return TG_OK;
-    }
-    tg_scope *joined = joined_scope(b, left_scope, right_scope, env);
-    for (size_t i = 0; i < joined->count; i++) {
-        joined->columns[i].column.nullable = true;
-    }
-    tg_column *key_columns = TG_NEW_ARRAY(b->arena, tg_column, count);
-    if (relation->join != TG_JOIN_FULL) {
-        for (size_t i = 0; i < count; i++) {
-            key_columns[i] =
-                relation->join == TG_JOIN_RIGHT ? keys[i].right->column : keys[i].left->column;
-            key_columns[i].name = keys[i].left->column.name;
-        }
-        *out = join;
-        *out_scope = using_scope(b, joined, keys, key_columns, count, env);
-        return TG_OK;
-    }
-    /* FULL: the key is whichever side has it, so a projection adds coalesce(left, right). */
+    tg_bexpr *pair[2] = {tg_bexpr_column(b->arena, &key->left->column, span),
+                         tg_bexpr_column(b->arena, &key->right->column, span)};
+    return tg_bind_apply(b, function, pair, 2, span, out, err);
+}
+
+/* FULL: the key is whichever side has it, so a projection adds coalesce(left, right). */
+static tg_code project_keys(tg_binder *b, const tg_relation *relation, tg_rel *join,
+                            using_key *keys, size_t count, tg_rel **out, tg_error *err)
+{
     size_t total = join->column_count + count;
     tg_bexpr **exprs = TG_NEW_ARRAY(b->arena, tg_bexpr *, total);
     tg_column *columns = TG_NEW_ARRAY(b->arena, tg_column, total);
@@ -422,38 +405,70 @@ static tg_code bind_using(tg_binder *b, const tg_relation *relation, tg_rel *lef
         exprs[i] = tg_bexpr_column(b->arena, &join->columns[i], relation->span);
     }
     for (size_t i = 0; i < count; i++) {
-        tg_bexpr *pair[2] = {tg_bexpr_column(b->arena, &keys[i].left->column, relation->span),
-                             tg_bexpr_column(b->arena, &keys[i].right->column, relation->span)};
         tg_bexpr **expr = &exprs[join->column_count + i];
-        TG_TRY(tg_bind_apply(b, "coalesce", pair, 2, relation->span, expr, err));
-        key_columns[i] = tg_bind_column(b, keys[i].left->column.name, (*expr)->type, true);
-        columns[join->column_count + i] = key_columns[i];
+        TG_TRY(apply_to_key(b, "coalesce", &keys[i], relation->span, expr, err));
+        keys[i].column = tg_bind_column(b, keys[i].left->column.name, (*expr)->type, true);
+        columns[join->column_count + i] = keys[i].column;
     }
     *out = tg_sql_rel_project(b->arena, join, exprs, columns, total);
-    *out_scope = using_scope(b, joined, keys, key_columns, count, env);
+    return TG_OK;
+}
+
+static tg_code bind_using(tg_binder *b, const tg_relation *relation, const tg_bind_source *left,
+                          const tg_bind_source *right, const tg_query_env *env, tg_bind_source *out,
+                          tg_error *err)
+{
+    const tg_ident *names = relation->using_columns;
+    size_t count = relation->using_count;
+    if (relation->natural) {
+        natural_keys(b, left->scope, right->scope, &names, &count);
+    }
+    using_key *keys = TG_NEW_ARRAY(b->arena, using_key, count);
+    tg_bexpr **terms = TG_NEW_ARRAY(b->arena, tg_bexpr *, count);
+    for (size_t i = 0; i < count; i++) {
+        TG_TRY(find_key(&names[i], left->scope, right->scope, &keys[i], err));
+        TG_TRY(apply_to_key(b, "=", &keys[i], relation->span, &terms[i], err));
+    }
+    tg_bexpr *condition = tg_sql_conjunction(b->arena, terms, count);
+    tg_rel *join = join_rel(b, relation, left->rel, right->rel, condition);
+    if (gives_left_only(relation)) {
+        *out = (tg_bind_source){.rel = join, .scope = left->scope};
+        return TG_OK;
+    }
+    tg_scope *joined = joined_scope(b, left->scope, right->scope, env);
+    for (size_t i = 0; i < joined->count; i++) {
+        joined->columns[i].column.nullable = true;
+    }
+    if (relation->join == TG_JOIN_FULL) {
+        TG_TRY(project_keys(b, relation, join, keys, count, &join, err));
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            keys[i].column =
+                relation->join == TG_JOIN_RIGHT ? keys[i].right->column : keys[i].left->column;
+            keys[i].column.name = keys[i].left->column.name;
+        }
+    }
+    *out = (tg_bind_source){.rel = join, .scope = using_scope(b, joined, keys, count, env)};
     return TG_OK;
 }
 
 static tg_code bind_one(tg_binder *b, const tg_relation *relation, const tg_query_env *env,
-                        tg_rel **out, tg_scope **out_scope, tg_error *err);
+                        tg_bind_source *out, tg_error *err);
 
-static tg_code bind_join(tg_binder *b, const tg_relation *relation, tg_rel *left,
-                         tg_scope *left_scope, const tg_query_env *env, tg_rel **out,
-                         tg_scope **out_scope, tg_error *err)
+static tg_code bind_join(tg_binder *b, const tg_relation *relation, const tg_bind_source *left,
+                         const tg_query_env *env, tg_bind_source *out, tg_error *err)
 {
-    tg_rel *right;
-    tg_scope *right_scope;
+    tg_bind_source right;
     if (relation->lateral) {
         return tg_fn_at(
             relation->span, err,
             TG_ERR(err, UNSUPPORTED_FEATURE, "LATERAL joins are not available in this release"));
     }
-    TG_TRY(bind_one(b, relation->right, env, &right, &right_scope, err));
+    TG_TRY(bind_one(b, relation->right, env, &right, err));
     if (relation->natural || relation->using_count > 0) {
-        return bind_using(b, relation, left, left_scope, right, right_scope, env, out, out_scope,
-                          err);
+        return bind_using(b, relation, left, &right, env, out, err);
     }
-    tg_scope *scope = joined_scope(b, left_scope, right_scope, env);
+    tg_scope *scope = joined_scope(b, left->scope, right.scope, env);
     tg_bexpr *condition = NULL;
     if (relation->on) {
         tg_expr_ctx ctx = {.b = b,
@@ -463,13 +478,16 @@ static tg_code bind_join(tg_binder *b, const tg_relation *relation, tg_rel *left
                            .no_subqueries = true};
         TG_TRY(tg_bind_condition(&ctx, relation->on, &condition, err));
     }
-    *out = join_rel(b, relation, left, right, condition);
-    bool left_only = relation->join == TG_JOIN_LEFT_SEMI || relation->join == TG_JOIN_LEFT_ANTI;
-    *out_scope = left_only ? left_scope : scope;
-    for (size_t i = 0; !left_only && i < scope->count; i++) {
-        const tg_column *column = tg_sql_rel_column(*out, scope->columns[i].column.id);
+    tg_rel *join = join_rel(b, relation, left->rel, right.rel, condition);
+    if (gives_left_only(relation)) {
+        *out = (tg_bind_source){.rel = join, .scope = left->scope};
+        return TG_OK;
+    }
+    for (size_t i = 0; i < scope->count; i++) {
+        const tg_column *column = tg_sql_rel_column(join, scope->columns[i].column.id);
         scope->columns[i].column.nullable = column ? column->nullable : true;
     }
+    *out = (tg_bind_source){.rel = join, .scope = scope};
     return TG_OK;
 }
 
@@ -489,10 +507,10 @@ static tg_code refuse_forms(const tg_relation *relation, tg_error *err)
 }
 
 static tg_code bind_one(tg_binder *b, const tg_relation *relation, const tg_query_env *env,
-                        tg_rel **out, tg_scope **out_scope, tg_error *err)
+                        tg_bind_source *out, tg_error *err)
 {
     if (relation->kind == TG_REL_JOIN) {
-        return tg_bind_from(b, relation, env, out, out_scope, err);
+        return tg_bind_from(b, relation, env, out, err);
     }
     TG_TRY(refuse_forms(relation, err));
     if (++b->relation_count > RELATIONS_MAX) {
@@ -502,20 +520,22 @@ static tg_code bind_one(tg_binder *b, const tg_relation *relation, const tg_quer
                                RELATIONS_MAX));
     }
     if (relation->kind == TG_REL_TABLE) {
-        return bind_table(b, relation, env, out, out_scope, err);
+        return bind_table(b, relation, env, out, err);
     }
+    tg_rel *rel;
     if (relation->kind == TG_REL_VALUES) {
-        TG_TRY(tg_bind_values(b, relation->query->body, env, out, err));
+        TG_TRY(tg_bind_values(b, relation->query->body, env, &rel, err));
     } else {
         bool ordered;
-        TG_TRY(tg_bind_query(b, relation->query, env, /* keep_order= */ false, out, &ordered, err));
+        TG_TRY(
+            tg_bind_query(b, relation->query, env, /* keep_order= */ false, &rel, &ordered, err));
     }
-    return name_relation(b, relation, NULL, *out, env, out_scope, err);
+    return name_relation(b, relation, NULL, rel, env, out, err);
 }
 
 /* A tree of joins is left-deep: bound bottom up in a loop. */
 tg_code tg_bind_from(tg_binder *b, const tg_relation *relation, const tg_query_env *env,
-                     tg_rel **out_rel, tg_scope **out_scope, tg_error *err)
+                     tg_bind_source *out, tg_error *err)
 {
     TG_VEC(const tg_relation *) spine = {0};
     while (relation->kind == TG_REL_JOIN) {
@@ -529,10 +549,12 @@ tg_code tg_bind_from(tg_binder *b, const tg_relation *relation, const tg_query_e
                                (int)TG_LIMIT_EXPRESSION_DEPTH));
     }
     TG_TRY(tg_bind_enter(b, relation->span, err));
-    TG_TRY(bind_one(b, relation, env, out_rel, out_scope, err));
+    tg_bind_source source;
+    TG_TRY(bind_one(b, relation, env, &source, err));
     for (size_t i = spine.count; i-- > 0;) {
-        TG_TRY(bind_join(b, spine.items[i], *out_rel, *out_scope, env, out_rel, out_scope, err));
+        TG_TRY(bind_join(b, spine.items[i], &source, env, &source, err));
     }
     tg_bind_leave(b);
+    *out = source;
     return TG_OK;
 }

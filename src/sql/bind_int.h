@@ -191,12 +191,18 @@ typedef struct tg_bind_body {
     size_t visible;
 } tg_bind_body;
 
+/* An item of FROM: its rows, and the columns that names may mean over them. */
+typedef struct tg_bind_source {
+    tg_rel *rel;
+    tg_scope *scope;
+} tg_bind_source;
+
 tg_code tg_bind_query(tg_binder *b, const tg_query *query, const tg_query_env *env, bool keep_order,
                       tg_rel **out, bool *out_ordered, tg_error *err);
 tg_code tg_bind_select(tg_binder *b, const tg_select *select, const tg_query_env *env,
                        const tg_bind_order *order, tg_bind_body *out, tg_error *err);
 tg_code tg_bind_from(tg_binder *b, const tg_relation *relation, const tg_query_env *env,
-                     tg_rel **out_rel, tg_scope **out_scope, tg_error *err);
+                     tg_bind_source *out, tg_error *err);
 /* TABLE t as a query body. */
 tg_code tg_bind_table_name(tg_binder *b, const tg_name *name, tg_span span, const tg_query_env *env,
                            tg_rel **out, tg_error *err);

@@ -394,7 +394,10 @@ tg_code tg_bind_select(tg_binder *b, const tg_select *select, const tg_query_env
     run.sel.aggregate_ids.arena = b->arena;
     run.sel.window_ids.arena = b->arena;
     if (select->from) {
-        TG_TRY(tg_bind_from(b, select->from, env, &run.sel.rel, &run.sel.scope, err));
+        tg_bind_source source;
+        TG_TRY(tg_bind_from(b, select->from, env, &source, err));
+        run.sel.rel = source.rel;
+        run.sel.scope = source.scope;
     } else {
         run.sel.rel = tg_bind_one_row(b, select->span);
         run.sel.scope = tg_bind_scope_of(b, run.sel.rel, env->outer, NULL, 0);
