@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "sql/functions_int.h"
+#include "sql/tree.h"
 
 /* The random numbers that Spark makes of a seed are its own. */
 static tg_code resolve_volatile(tg_fn_context *ctx, tg_bexpr *call, tg_error *err)
@@ -216,7 +217,7 @@ bool tg_fn_literal_int(const tg_bexpr *arg, int64_t *out)
     while (arg->kind == TG_B_CAST && tg_type_is_integer(arg->type)) {
         arg = arg->args[0];
     }
-    if (arg->kind == TG_B_CALL && strcmp(arg->function->name, "negative") == 0) {
+    if (tg_sql_is_call(arg, "negative")) {
         int64_t inner;
         if (!tg_fn_literal_int(arg->args[0], &inner) || inner == INT64_MIN) {
             return false;

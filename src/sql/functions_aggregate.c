@@ -6,6 +6,7 @@
  * last becomes a FILTER in an aggregate, and stays IGNORE NULLS over a window.
  */
 #include "sql/functions_int.h"
+#include "sql/tree.h"
 
 static bool is_named(const tg_bexpr *call, const char *name)
 {
@@ -291,7 +292,7 @@ TG_FN_RESOLVER(percentile)
     }
     call->type = tg_type_of(TG_TYPE_DOUBLE);
     call->nullable = true;
-    bool is_array = share->kind == TG_B_CALL && strcmp(share->function->name, "array") == 0;
+    bool is_array = tg_sql_is_call(share, "array");
     if (!is_array) {
         return read_share(call, share, &value, err);
     }

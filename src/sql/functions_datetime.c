@@ -6,7 +6,6 @@
  * time first ($L1), work with DuckDB's zone-free functions, and turn the result back ($I).
  * Intervals are plain numbers of months or microseconds.
  */
-#include "sql/datetime_pattern.h"
 #include "sql/functions_int.h"
 
 static bool is_interval(const tg_type *type)

@@ -7,6 +7,7 @@
  * Operators are printed in parentheses.
  */
 #include "sql/functions_int.h"
+#include "sql/tree.h"
 
 /* ---- identifiers, strings, types ------------------------------------------------------------- */
 
@@ -599,8 +600,7 @@ tg_code tg_print_expr(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err
 
 tg_code tg_print_condition(tg_print_context *ctx, const tg_bexpr *condition, tg_error *err)
 {
-    bool is_and = condition->kind == TG_B_CALL && strcmp(condition->function->name, "and") == 0;
-    if (!is_and || ctx->depth >= TG_LIMIT_EXPRESSION_DEPTH) {
+    if (!tg_sql_is_call(condition, "and") || ctx->depth >= TG_LIMIT_EXPRESSION_DEPTH) {
         return tg_print_expr(ctx, condition, err);
     }
     ctx->depth++;

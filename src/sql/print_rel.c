@@ -5,7 +5,6 @@
  * optimiser flattens the nesting and pushes filters and projections into the scans.
  */
 #include "sql/sql_int.h"
-#include "sql/tree.h"
 
 static void put(tg_print_context *ctx, const char *text)
 {

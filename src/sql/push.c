@@ -8,8 +8,6 @@
  * with NULLs; equal keys of an inner join carry it to the other side. What cannot pass is dropped:
  * a region that is too large only reads more files. Correlated subqueries, limits: nothing passes.
  */
-#include "sql/functions.h"
-#include "sql/sql.h"
 #include "sql/tree.h"
 
 /* Conditions are lists of terms over columns of a relation (by id), all of which must be TRUE. */

@@ -6,8 +6,6 @@
  * canonical text: TRUE and FALSE of it are two different, unrelated names.
  */
 #include "sql/functions.h"
-#include "sql/sql.h"
-#include "sql/tree.h"
 
 typedef struct region_run {
     tg_arena *arena;
