@@ -307,9 +307,11 @@ static bool cast_may_raise(const tg_bexpr *cast)
 {
     const tg_type *from = cast->args[0]->type, *to = cast->type;
     if (cast->cast_mode == TG_CAST_TRY || from->kind == TG_TYPE_VOID ||
-        to->kind == TG_TYPE_STRING || to->kind == TG_TYPE_DOUBLE) {
-        return cast->cast_mode != TG_CAST_TRY && from->kind == TG_TYPE_STRING &&
-               to->kind == TG_TYPE_DOUBLE;
+        to->kind == TG_TYPE_STRING) {
+        return false;
+    }
+    if (to->kind == TG_TYPE_DOUBLE) {
+        return from->kind == TG_TYPE_STRING;
     }
     bool widens = tg_type_is_integer(from) && tg_type_is_integer(to) && from->kind < to->kind;
     bool is_wide_decimal =
@@ -319,22 +321,21 @@ static bool cast_may_raise(const tg_bexpr *cast)
     return !widens && !is_wide_decimal && !between_times;
 }
 
-bool tg_fn_may_raise(const tg_bexpr *expr)
+static bool is_harmless(const tg_function *function)
 {
-    if (expr->kind == TG_B_SUBQUERY || expr->kind == TG_B_EXISTS || expr->kind == TG_B_IN_QUERY) {
-        return true;
-    }
-    if (expr->kind == TG_B_CAST && cast_may_raise(expr)) {
-        return true;
-    }
-    if (expr->function) {
-        bool is_harmless = false;
-        for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]) && !is_harmless; i++) {
-            is_harmless = strcmp(expr->function->name, harmless[i]) == 0;
-        }
-        if (!is_harmless) {
+    for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
+        if (strcmp(function->name, harmless[i]) == 0) {
             return true;
         }
+    }
+    return false;
+}
+
+bool tg_fn_may_raise(const tg_bexpr *expr)
+{
+    if (expr->rel || (expr->kind == TG_B_CAST && cast_may_raise(expr)) ||
+        (expr->function && !is_harmless(expr->function))) {
+        return true;
     }
     for (size_t i = 0; i < expr->arg_count; i++) {
         if (tg_fn_may_raise(expr->args[i])) {
