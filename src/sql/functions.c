@@ -83,12 +83,6 @@ const tg_function *tg_function_at(size_t index)
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-tg_code tg_fn_at(tg_span span, tg_error *err, tg_code code)
-{
-    (void)tg_error_span(err, span.offset, span.len);
-    return code;
-}
-
 tg_code tg_fn_type_error(const tg_bexpr *call, size_t index, const char *wanted, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();

@@ -28,8 +28,15 @@
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-/* Puts the span on the error just made: return tg_fn_at(span, err, TG_ERR(err, CLASS, ...)). */
-tg_code tg_fn_at(tg_span span, tg_error *err, tg_code code);
+/*
+ * Puts the span on the error just made: return tg_fn_at(span, err, TG_ERR(err, CLASS, ...)). Inline,
+ * so that analyzers see that it fails.
+ */
+static inline tg_code tg_fn_at(tg_span span, tg_error *err, tg_code code)
+{
+    (void)tg_error_span(err, span.offset, span.len);
+    return code;
+}
 /* DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE: wanted is "a number", "an array". */
 tg_code tg_fn_type_error(const tg_bexpr *call, size_t index, const char *wanted, tg_error *err);
 tg_code tg_fn_unsupported(const tg_bexpr *call, tg_error *err, const char *why);
