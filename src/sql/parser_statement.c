@@ -244,6 +244,15 @@ tg_code tg_sql_parse_expression(tg_str text, tg_arena *arena, tg_expr **out_expr
     return TG_OK;
 }
 
+tg_code tg_sql_parse_type(tg_str text, tg_arena *arena, const tg_type **out_type, tg_error *err)
+{
+    tg_parser parser;
+    TG_TRY(tg_parser_init(&parser, text, arena, err));
+    TG_TRY(tg_parse_type(&parser, out_type));
+    return tg_parse_kind(&parser, 0) == TG_TOK_END ? TG_OK
+                                                   : tg_parse_fail(&parser, "the end of the type");
+}
+
 tg_code tg_sql_parse_name(tg_str text, tg_arena *arena, tg_name *out_name, tg_error *err)
 {
     tg_parser parser;

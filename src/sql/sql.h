@@ -36,6 +36,9 @@ TG_CHECKED tg_code tg_sql_parse_query(tg_str text, tg_arena *arena, tg_query **o
 /* A whole text that is one expression: predicates of overrides, states, options. */
 TG_CHECKED tg_code tg_sql_parse_expression(tg_str text, tg_arena *arena, tg_expr **out_expr,
                                            tg_error *err);
+/* A whole text that is one type. */
+TG_CHECKED tg_code tg_sql_parse_type(tg_str text, tg_arena *arena, const tg_type **out_type,
+                                     tg_error *err);
 /* "a.b.`c d`" */
 TG_CHECKED tg_code tg_sql_parse_name(tg_str text, tg_arena *arena, tg_name *out_name,
                                      tg_error *err);
