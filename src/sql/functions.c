@@ -585,8 +585,7 @@ tg_code tg_function_apply(tg_fn_context *ctx, const tg_function *function, tg_be
                                                   : TG_B_CALL;
     call->function = function;
     call->span = span;
-    call->args = TG_NEW_ARRAY(ctx->arena, tg_bexpr *, arg_count);
-    memcpy(call->args, args, arg_count * sizeof(*args));
+    call->args = tg_arena_memdup(ctx->arena, args, arg_count * sizeof(tg_bexpr *));
     call->arg_count = arg_count;
     TG_TRY(function->resolve(ctx, call, err));
     *out_call = call;
