@@ -10,13 +10,6 @@
 
 #include "base/base_int.h"
 
-/* The functions behind the macros of error.h. */
-#undef tg_error_set_named
-#undef tg_error_detail
-#undef tg_error_hint
-#undef tg_error_context
-#undef tg_error_span
-
 typedef struct error_class_row {
     const char *name, *sqlstate, *doc;
     tg_code code;
@@ -148,8 +141,8 @@ tg_code tg_error_set(tg_error *err, tg_error_class cls, const char *c_file, int 
     return row->code;
 }
 
-tg_code tg_error_set_named(tg_error *err, tg_code code, const char *name, const char *sqlstate,
-                           const char *format, ...)
+tg_code tg_error_set_named_(tg_error *err, tg_code code, const char *name, const char *sqlstate,
+                            const char *format, ...)
 {
     tg_assert(code != TG_OK);
     if (!err) {
@@ -182,7 +175,7 @@ static void replace_text(char **text, const char *format, va_list args)
     *text = fresh;
 }
 
-tg_code tg_error_detail(tg_error *err, const char *format, ...)
+tg_code tg_error_detail_(tg_error *err, const char *format, ...)
 {
     if (!err) {
         return code_without_error;
@@ -194,7 +187,7 @@ tg_code tg_error_detail(tg_error *err, const char *format, ...)
     return err->code;
 }
 
-tg_code tg_error_hint(tg_error *err, const char *format, ...)
+tg_code tg_error_hint_(tg_error *err, const char *format, ...)
 {
     if (!err) {
         return code_without_error;
@@ -206,7 +199,7 @@ tg_code tg_error_hint(tg_error *err, const char *format, ...)
     return err->code;
 }
 
-tg_code tg_error_context(tg_error *err, const char *format, ...)
+tg_code tg_error_context_(tg_error *err, const char *format, ...)
 {
     if (!err) {
         return code_without_error;
@@ -227,7 +220,7 @@ tg_code tg_error_context(tg_error *err, const char *format, ...)
     return err->code;
 }
 
-tg_code tg_error_span(tg_error *err, size_t offset, size_t len)
+tg_code tg_error_span_(tg_error *err, size_t offset, size_t len)
 {
     if (!err) {
         return code_without_error;
@@ -236,6 +229,15 @@ tg_code tg_error_span(tg_error *err, size_t offset, size_t len)
     err->span_len = len;
     err->has_span = true;
     return err->code;
+}
+
+tg_code tg_error_pass_(tg_error *local, tg_error *err)
+{
+    tg_code code = local->code;
+    if (err) {
+        tg_error_move(err, local);
+    }
+    return code;
 }
 
 /* A line longer than this is cut around the place. */

@@ -101,37 +101,31 @@ static inline bool tg_error_is_set(const tg_error *err)
 tg_code tg_error_set(tg_error *err, tg_error_class cls, const char *c_file, int c_line,
                      const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* For a condition that is not in errors.def (an engine's or Spark's own); code is the caller's. */
-tg_code tg_error_set_named(tg_error *err, tg_code code, const char *name, const char *sqlstate,
-                           const char *format, ...) __attribute__((format(printf, 5, 6)));
+tg_code tg_error_set_named_(tg_error *err, tg_code code, const char *name, const char *sqlstate,
+                            const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* Additions return the error's code, so that they can end a function. All take a NULL err. */
-tg_code tg_error_detail(tg_error *err, const char *format, ...)
+tg_code tg_error_detail_(tg_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-tg_code tg_error_hint(tg_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
-tg_code tg_error_context(tg_error *err, const char *format, ...)
+tg_code tg_error_hint_(tg_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-tg_code tg_error_span(tg_error *err, size_t offset, size_t len);
+tg_code tg_error_context_(tg_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+tg_code tg_error_span_(tg_error *err, size_t offset, size_t len);
+/* Hands a local error on to the caller's (may be NULL) and returns its code. */
+tg_code tg_error_pass_(tg_error *local, tg_error *err);
 /*
- * None of them returns TG_OK, whatever was set before: a function that ends with one has failed. Said
- * inline, so that compilers and analyzers see it.
+ * A function that reports an error never returns TG_OK, whatever was set before: who ends with it has
+ * failed. Each such function of a header is named with _ at the end and called through a macro that
+ * says so at the call, where compilers and analyzers see it: they do not look into other files, nor
+ * deep into inline functions. (a ?: b is a, or b where a is 0.)
  */
-static inline tg_code tg_error_failure_(tg_code code)
-{
-    return code != TG_OK ? code : TG_INTERNAL;
-}
-/* Hands a local error on to the caller's (may be NULL) and returns its code, never TG_OK. */
-static inline tg_code tg_error_pass(tg_error *local, tg_error *err)
-{
-    tg_code code = local->code;
-    if (err) {
-        tg_error_move(err, local);
-    }
-    return tg_error_failure_(code);
-}
-#define tg_error_set_named(...) tg_error_failure_(tg_error_set_named(__VA_ARGS__))
-#define tg_error_detail(...) tg_error_failure_(tg_error_detail(__VA_ARGS__))
-#define tg_error_hint(...) tg_error_failure_(tg_error_hint(__VA_ARGS__))
-#define tg_error_context(...) tg_error_failure_(tg_error_context(__VA_ARGS__))
-#define tg_error_span(...) tg_error_failure_(tg_error_span(__VA_ARGS__))
+#define tg_error_failure_(code) ((code) ?: TG_INTERNAL)
+#define tg_error_set_named(...) tg_error_failure_(tg_error_set_named_(__VA_ARGS__))
+#define tg_error_detail(...) tg_error_failure_(tg_error_detail_(__VA_ARGS__))
+#define tg_error_hint(...) tg_error_failure_(tg_error_hint_(__VA_ARGS__))
+#define tg_error_context(...) tg_error_failure_(tg_error_context_(__VA_ARGS__))
+#define tg_error_span(...) tg_error_failure_(tg_error_span_(__VA_ARGS__))
+#define tg_error_pass(...) tg_error_failure_(tg_error_pass_(__VA_ARGS__))
 /*
  * Turns the span into a place in text, which starts at line first_line (1) of file. Does nothing
  * without a span or with a place.

@@ -307,8 +307,8 @@ tg_code tg_catalog_schemas(const tg_catalog *catalog, tg_str catalog_name, tg_ar
 
 /* ---- not found ------------------------------------------------------------------------------- */
 
-tg_code tg_catalog_not_found(const tg_catalog *catalog, const tg_name *name, const tg_str *extra,
-                             size_t extra_count, tg_error *err)
+tg_code tg_catalog_not_found_(const tg_catalog *catalog, const tg_name *name, const tg_str *extra,
+                              size_t extra_count, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_code code = TG_ERR(err, TABLE_OR_VIEW_NOT_FOUND, "table or view `%.*s` cannot be found",

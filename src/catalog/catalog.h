@@ -61,8 +61,9 @@ TG_CHECKED tg_code tg_catalog_schemas(const tg_catalog *catalog, tg_str catalog_
  * TABLE_OR_VIEW_NOT_FOUND with the nearest of the existing tables, mapped tables and extra names
  * (datasets, views).
  */
-tg_code tg_catalog_not_found(const tg_catalog *catalog, const tg_name *name, const tg_str *extra,
-                             size_t extra_count, tg_error *err);
+tg_code tg_catalog_not_found_(const tg_catalog *catalog, const tg_name *name, const tg_str *extra,
+                              size_t extra_count, tg_error *err);
+#define tg_catalog_not_found(...) tg_error_failure_(tg_catalog_not_found_(__VA_ARGS__))
 /*
  * The format of a path table's first part ("delta", "parquet", "csv", "json"), without regard to
  * case.

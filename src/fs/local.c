@@ -25,7 +25,7 @@
 
 /* ---- errors and descriptors ------------------------------------------------------------------ */
 
-static tg_code set_io_error(tg_error *err, int number, const char *what, tg_str path)
+static tg_code io_error_(tg_error *err, int number, const char *what, tg_str path)
 {
     char reason[128];
     const char *text = strerror_r(number, reason, sizeof(reason));
@@ -45,11 +45,7 @@ static tg_code set_io_error(tg_error *err, int number, const char *what, tg_str 
                : TG_IO;
 }
 
-/* Never TG_OK, also to analyzers, which do not look into the larger function. */
-static inline tg_code io_error(tg_error *err, int number, const char *what, tg_str path)
-{
-    return tg_error_failure_(set_io_error(err, number, what, path));
-}
+#define io_error(...) tg_error_failure_(io_error_(__VA_ARGS__))
 
 /* A path as the system wants it: NUL-terminated. */
 static const char *c_path(tg_arena *scratch, tg_str path)

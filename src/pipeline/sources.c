@@ -18,8 +18,8 @@ static const tg_engine *engine_of(const tg_update *u)
 static tg_code external_not_found(tg_update *u, const tg_external *external, tg_error *err)
 {
     if (!external->location.is_managed) {
-        (void)tg_error_span(err, external->name->span.offset, external->name->span.len);
-        return err->code; /* a path: the engine's words say what is missing */
+        /* a path: the engine's words say what is missing */
+        return tg_error_span(err, external->name->span.offset, external->name->span.len);
     }
     TG_VEC(tg_str) names = {0};
     for (size_t i = 0; i < u->graph->dataset_count; i++) {

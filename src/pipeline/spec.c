@@ -350,9 +350,10 @@ static tg_code find_spec(const tg_fs *fs, tg_str path, tg_str folder, tg_arena *
     tg_code code = tg_fs_stat(fs, full, &entry, err);
     if (code == TG_NOT_FOUND || (code == TG_OK && entry.is_folder)) {
         tg_error_clear(err);
-        (void)TG_ERR(err, PIPELINE_SPEC_FILE_DOES_NOT_EXIST, "the pipeline spec `%.*s` %s",
-                     TG_SARG(path), code == TG_OK ? "is a folder" : "does not exist");
-        return code == TG_OK ? tg_error_hint(err, "Name the file in it.") : err->code;
+        bool is_folder = code == TG_OK;
+        code = TG_ERR(err, PIPELINE_SPEC_FILE_DOES_NOT_EXIST, "the pipeline spec `%.*s` %s",
+                      TG_SARG(path), is_folder ? "is a folder" : "does not exist");
+        return is_folder ? tg_error_hint(err, "Name the file in it.") : code;
     }
     TG_TRY(code);
     *out_path = full;

@@ -77,8 +77,9 @@ tg_scope *tg_bind_scope_of(tg_binder *b, const tg_rel *rel, const tg_scope *pare
 void tg_bind_scope_find(const tg_scope *scope, const tg_ident *parts, size_t count,
                         size_t *out_matches, size_t *out_first, size_t *out_used);
 bool tg_bind_qualifier_matches(const tg_scope_column *column, const tg_ident *parts, size_t count);
-tg_code tg_bind_unresolved(tg_binder *b, const tg_scope *scope, const tg_name *name,
-                           const tg_str *more, size_t more_count, tg_error *err);
+tg_code tg_bind_unresolved_(tg_binder *b, const tg_scope *scope, const tg_name *name,
+                            const tg_str *more, size_t more_count, tg_error *err);
+#define tg_bind_unresolved(...) tg_error_failure_(tg_bind_unresolved_(__VA_ARGS__))
 /* base.field: struct fields, map values. */
 tg_code tg_bind_field(tg_binder *b, tg_bexpr *base, const tg_ident *field, tg_span span,
                       tg_bexpr **out, tg_error *err);

@@ -88,8 +88,8 @@ tg_str tg_bind_name_text(tg_arena *arena, const tg_name *name)
     return tg_buf_take(&text, arena);
 }
 
-tg_code tg_bind_unresolved(tg_binder *b, const tg_scope *scope, const tg_name *name,
-                           const tg_str *more, size_t more_count, tg_error *err)
+tg_code tg_bind_unresolved_(tg_binder *b, const tg_scope *scope, const tg_name *name,
+                            const tg_str *more, size_t more_count, tg_error *err)
 {
     TG_VEC(tg_str) candidates = {0};
     for (size_t i = 0; scope && i < scope->count; i++) {

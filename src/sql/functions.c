@@ -83,7 +83,13 @@ const tg_function *tg_function_at(size_t index)
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-tg_code tg_fn_type_error(const tg_bexpr *call, size_t index, const char *wanted, tg_error *err)
+tg_code tg_fn_at_(tg_span span, tg_error *err, tg_code code)
+{
+    (void)tg_error_span(err, span.offset, span.len);
+    return code;
+}
+
+tg_code tg_fn_type_error_(const tg_bexpr *call, size_t index, const char *wanted, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     const tg_bexpr *arg = call->args[index];
@@ -93,14 +99,14 @@ tg_code tg_fn_type_error(const tg_bexpr *call, size_t index, const char *wanted,
                            call->function->name, wanted, tg_type_ddl(scratch, arg->type).ptr));
 }
 
-tg_code tg_fn_unsupported(const tg_bexpr *call, tg_error *err, const char *why)
+tg_code tg_fn_unsupported_(const tg_bexpr *call, tg_error *err, const char *why)
 {
     return tg_fn_at(
         call->span, err,
         TG_ERR(err, UNSUPPORTED_FEATURE, "`%s` is not available %s", call->function->name, why));
 }
 
-tg_code tg_fn_operands_error(tg_fn_context *ctx, const tg_bexpr *call, tg_error *err)
+tg_code tg_fn_operands_error_(tg_fn_context *ctx, const tg_bexpr *call, tg_error *err)
 {
     return tg_fn_at(call->span, err,
                     TG_ERR(err, DATATYPE_MISMATCH_BINARY_OP_DIFF_TYPES,

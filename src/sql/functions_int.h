@@ -28,21 +28,18 @@
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-/*
- * Puts the span on the error just made: return tg_fn_at(span, err, TG_ERR(err, CLASS, ...)). Inline,
- * so that analyzers see that it fails.
- */
-static inline tg_code tg_fn_at(tg_span span, tg_error *err, tg_code code)
-{
-    (void)tg_error_span(err, span.offset, span.len);
-    return code;
-}
+/* Puts the span on the error just made: return tg_fn_at(span, err, TG_ERR(err, CLASS, ...)). */
+tg_code tg_fn_at_(tg_span span, tg_error *err, tg_code code);
+#define tg_fn_at(...) tg_error_failure_(tg_fn_at_(__VA_ARGS__))
 /* DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE: wanted is "a number", "an array". */
-tg_code tg_fn_type_error(const tg_bexpr *call, size_t index, const char *wanted, tg_error *err);
-tg_code tg_fn_unsupported(const tg_bexpr *call, tg_error *err, const char *why);
+tg_code tg_fn_type_error_(const tg_bexpr *call, size_t index, const char *wanted, tg_error *err);
+#define tg_fn_type_error(...) tg_error_failure_(tg_fn_type_error_(__VA_ARGS__))
+tg_code tg_fn_unsupported_(const tg_bexpr *call, tg_error *err, const char *why);
+#define tg_fn_unsupported(...) tg_error_failure_(tg_fn_unsupported_(__VA_ARGS__))
 
 /* DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES: "`+` does not take INT and MAP<..>". */
-tg_code tg_fn_operands_error(tg_fn_context *ctx, const tg_bexpr *call, tg_error *err);
+tg_code tg_fn_operands_error_(tg_fn_context *ctx, const tg_bexpr *call, tg_error *err);
+#define tg_fn_operands_error(...) tg_error_failure_(tg_fn_operands_error_(__VA_ARGS__))
 /* DATATYPE_MISMATCH.INVALID_ORDERING_TYPE unless values of the type can be compared. */
 tg_code tg_fn_check_orderable(tg_fn_context *ctx, const tg_bexpr *call, const tg_type *type,
                               tg_span span, tg_error *err);

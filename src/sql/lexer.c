@@ -389,7 +389,7 @@ tg_code tg_lexer_run(tg_str text, tg_arena *arena, tg_tokens *out_tokens, tg_err
     return TG_OK;
 }
 
-tg_code tg_lexer_fail(tg_str text, tg_token token, tg_error *err)
+tg_code tg_lexer_fail_(tg_str text, tg_token token, tg_error *err)
 {
     tg_str shown = tg_str_sub(text, token.offset, token.offset + token.len);
     size_t span_len = token.len;

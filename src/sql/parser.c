@@ -342,7 +342,7 @@ static void hint_nearest_word(tg_parser *parser)
 
 enum { SHOWN_TOKEN_BYTES = 40 };
 
-tg_code tg_parse_fail(tg_parser *parser, const char *expected)
+tg_code tg_parse_fail_(tg_parser *parser, const char *expected)
 {
     const tg_token *token = tg_parse_peek(parser, 0);
     if (token->kind == TG_TOK_ERROR) {
@@ -375,14 +375,14 @@ tg_code tg_parse_fail(tg_parser *parser, const char *expected)
     return tg_error_span(parser->err, token->offset, token->len);
 }
 
-tg_code tg_parse_unsupported(tg_parser *parser, size_t offset, const char *what)
+tg_code tg_parse_unsupported_(tg_parser *parser, size_t offset, const char *what)
 {
     tg_span span = tg_parse_span_from(parser, offset);
     (void)TG_ERR(parser->err, UNSUPPORTED_FEATURE, "%s is not available", what);
     return tg_error_span(parser->err, span.offset, span.len > 0 ? span.len : 1);
 }
 
-tg_code tg_parse_fail_precision(tg_parser *parser, tg_span span, int64_t precision)
+tg_code tg_parse_fail_precision_(tg_parser *parser, tg_span span, int64_t precision)
 {
     (void)TG_ERR(parser->err, DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION,
                  "decimal precision %lld is larger than the maximum of %d", (long long)precision,

@@ -72,11 +72,14 @@ tg_str tg_parse_text(const tg_parser *parser, tg_span span);
 /* ---- errors (parser.c) ---- */
 
 /* Syntax error at the current token; expected: "a table name", shown as detail; may be NULL. */
-tg_code tg_parse_fail(tg_parser *parser, const char *expected);
+tg_code tg_parse_fail_(tg_parser *parser, const char *expected);
+#define tg_parse_fail(...) tg_error_failure_(tg_parse_fail_(__VA_ARGS__))
 /* UNSUPPORTED_FEATURE over the source from offset to the last token taken. */
-tg_code tg_parse_unsupported(tg_parser *parser, size_t offset, const char *what);
+tg_code tg_parse_unsupported_(tg_parser *parser, size_t offset, const char *what);
+#define tg_parse_unsupported(...) tg_error_failure_(tg_parse_unsupported_(__VA_ARGS__))
 /* DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION. */
-tg_code tg_parse_fail_precision(tg_parser *parser, tg_span span, int64_t precision);
+tg_code tg_parse_fail_precision_(tg_parser *parser, tg_span span, int64_t precision);
+#define tg_parse_fail_precision(...) tg_error_failure_(tg_parse_fail_precision_(__VA_ARGS__))
 /* Counts one level of nesting; TIDEGATE_LIMIT_EXCEEDED beyond the limit. */
 TG_CHECKED tg_code tg_parse_enter(tg_parser *parser);
 void tg_parse_leave(tg_parser *parser);

@@ -99,7 +99,8 @@ typedef struct tg_tokens {
 /* Checks size and UTF-8; all else that is wrong becomes an ERROR token at its place. */
 TG_CHECKED tg_code tg_lexer_run(tg_str text, tg_arena *arena, tg_tokens *out_tokens, tg_error *err);
 /* Sets err for an ERROR token; for the parser when it meets one. */
-tg_code tg_lexer_fail(tg_str text, tg_token token, tg_error *err);
+tg_code tg_lexer_fail_(tg_str text, tg_token token, tg_error *err);
+#define tg_lexer_fail(...) tg_error_failure_(tg_lexer_fail_(__VA_ARGS__))
 
 /* TG_KW_NONE when the word is no keyword. */
 tg_keyword tg_keyword_find(tg_str word);

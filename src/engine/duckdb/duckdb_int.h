@@ -98,7 +98,8 @@ TG_CHECKED tg_code tg_duckdb_check_cancelled(tg_duckdb_engine *engine, tg_error 
  * Sets err from a message of DuckDB ("Conversion Error: ..."), under Spark's class where there is
  * one; returns the code.
  */
-tg_code tg_duckdb_error(tg_error *err, const char *message);
+tg_code tg_duckdb_error_(tg_error *err, const char *message);
+#define tg_duckdb_error(...) tg_error_failure_(tg_duckdb_error_(__VA_ARGS__))
 
 /* ---- text.c: pieces of DuckDB SQL ------------------------------------------------------------ */
 

@@ -202,7 +202,7 @@ static tg_code invalid_input(tg_str body, tg_error *err)
     return tg_error_detail(err, "%.*s", TG_SARG(body));
 }
 
-tg_code tg_duckdb_error(tg_error *err, const char *message)
+tg_code tg_duckdb_error_(tg_error *err, const char *message)
 {
     tg_str text = tg_str_from(message);
     tg_str body = message_body(text);

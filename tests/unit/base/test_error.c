@@ -62,6 +62,8 @@ static void an_addition_is_never_a_success(void **state)
     tg_auto_error tg_error err = TG_ERROR_INIT;
     assert_int_equal(tg_error_hint(&err, "x"), TG_INTERNAL);
     assert_int_equal(tg_error_span(&err, 0, 1), TG_INTERNAL);
+    tg_auto_error tg_error unset = TG_ERROR_INIT;
+    assert_int_equal(tg_error_pass(&unset, &err), TG_INTERNAL);
     assert_false(tg_error_is_set(&err));
 }
 
