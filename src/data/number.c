@@ -214,6 +214,7 @@ tg_str tg_double_text(tg_arena *arena, double value, bool is_float)
             digits[count++] = *p;
         }
     }
+    tg_assert(count > 0);
     exponent = (int)strtod(p + 1, NULL);
     while (count > 1 && digits[count - 1] == '0') {
         count--;

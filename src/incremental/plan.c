@@ -220,8 +220,9 @@ static tg_code evolve_schema(const tg_refresh_input *input, tg_schema query, tg_
 {
     TG_VEC(tg_field) fields = {0};
     *out_changed = !input->target.exists;
-    for (size_t i = 0; i < input->target.schema.count; i++) {
-        TG_VEC_PUSH(arena, &fields, input->target.schema.fields[i]);
+    const tg_schema table = input->target.schema;
+    for (size_t i = 0; i < table.count; i++) {
+        TG_VEC_PUSH(arena, &fields, table.fields[i]);
     }
     for (size_t i = 0; i < query.count; i++) {
         tg_field field = declared_field(input, query.fields[i]);
@@ -230,14 +231,14 @@ static tg_code evolve_schema(const tg_refresh_input *input, tg_schema query, tg_
                     "column `%.*s` of %.*s has type void: a table cannot hold it",
                     TG_SARG(field.name), TG_SARG(input->target_name));
         }
-        ptrdiff_t at = tg_schema_find(input->target.schema, field.name);
+        ptrdiff_t at = tg_schema_find(table, field.name);
         if (at < 0) {
             TG_VEC_PUSH(arena, &fields, field);
             *out_changed = true;
-        } else if (!tg_type_equal(fields.items[at].type, field.type)) {
+        } else if (!tg_type_equal(table.fields[at].type, field.type)) {
             TG_ERR(err, DELTA_FAILED_TO_MERGE_FIELDS,
                    "column `%.*s` of %.*s is %.*s, but the query gives %.*s", TG_SARG(field.name),
-                   TG_SARG(input->target_name), TG_SARG(tg_type_text(arena, fields.items[at].type)),
+                   TG_SARG(input->target_name), TG_SARG(tg_type_text(arena, table.fields[at].type)),
                    TG_SARG(tg_type_text(arena, field.type)));
             return tg_error_hint(
                 err, "Cast the column in the query to the table's type, or give it another name.");

@@ -172,7 +172,7 @@ static tg_code read_map(reader *r, const yaml_event_t *event, int depth, tg_yaml
     tg_yaml_node *node = new_node(r, TG_YAML_MAP, event);
     TG_VEC(tg_yaml_node *) keys = {0};
     TG_VEC(tg_yaml_node *) values = {0};
-    tg_map seen; /* key -> its index + 1 */
+    tg_map seen; /* key -> its index */
     tg_map_init(&seen, r->arena);
     for (;;) {
         tg_yaml_node *key, *value;
@@ -191,6 +191,7 @@ static tg_code read_map(reader *r, const yaml_event_t *event, int depth, tg_yaml
         size_t *index = tg_map_get(&seen, key->text);
         if (index) {
             warn_duplicate(r, key);
+            tg_assert(*index < keys.count);
             keys.items[*index] = key;
             values.items[*index] = value;
             continue;

@@ -274,6 +274,7 @@ static tg_code bind_order(select_run *run, const tg_bind_order *order, tg_error 
         const tg_sort_item *item = &order->items[i];
         size_t position;
         TG_TRY(tg_bind_order_position(item, run->sel.items.count, &position, err));
+        tg_assert(position <= run->sel.items.count);
         if (position > 0) {
             run->order[i] = tg_bind_sort_of(item, run->sel.items.items[position - 1].expr);
         } else {

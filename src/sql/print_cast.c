@@ -399,7 +399,7 @@ tg_code tg_print_cast(tg_print_context *ctx, const tg_bexpr *expr, const tg_type
         return TG_OK;
     }
     tg_bexpr *args = NULL;
-    memcpy(&args, &expr, sizeof(args)); /* the node is only read */
+    memcpy(&args, &expr, sizeof(tg_bexpr *)); /* the node is only read */
     tg_bexpr call = {
         .kind = TG_B_CAST, .type = to, .span = expr->span, .args = &args, .arg_count = 1};
     cast_job job = {

@@ -331,7 +331,7 @@ static tg_bexpr **map_list(const mapper *m, tg_bexpr **exprs, size_t count)
     for (size_t i = 0; i < count; i++) {
         tg_bexpr *mapped = map_expr(m, exprs[i]);
         if (mapped != exprs[i] && out == exprs) {
-            out = tg_arena_memdup(m->arena, exprs, count * sizeof(*exprs));
+            out = tg_arena_memdup(m->arena, exprs, count * sizeof(tg_bexpr *));
         }
         if (out != exprs) {
             out[i] = mapped;

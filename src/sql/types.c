@@ -136,6 +136,7 @@ static const tg_type *common_nested(tg_arena *arena, const tg_type *a, const tg_
 static const tg_type *common_base(tg_arena *arena, const tg_type *a, const tg_type *b,
                                   common_rule rule)
 {
+    tg_assert(a && b);
     /* Nested types that are equal may still differ in whether they hold NULLs. */
     if (tg_type_equal(a, b) && !tg_type_is_nested(a)) {
         return a;

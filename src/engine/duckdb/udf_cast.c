@@ -413,7 +413,8 @@ static void decimal_micros(tg_udf_call *call)
 /* ---- to text --------------------------------------------------------------------------------- */
 
 /*
- * Java's text of a double from the shortest digits: plain from 0.001 to below 10^7, else as 1.5E10.
+ * Java's text of a double that is not 0 from the shortest digits: plain from 0.001 to below 10^7,
+ * else as 1.5E10.
  */
 static void java_text(tg_buf *out, double value, tg_str shortest)
 {
@@ -436,6 +437,7 @@ static void java_text(tg_buf *out, double value, tg_str shortest)
             digits[count++] = shortest.ptr[i];
         }
     }
+    tg_assert(count > 0);
     if (i < shortest.len) {
         (void)parse_exponent(shortest, &i, &exponent);
     }
