@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The C functions inside DuckDB: values, NULLs, errors. Skipped when there is no DuckDB library. */
+/* The C functions inside DuckDB: values, NULLs, errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,8 @@ static int set_up(void **state)
     (void)state;
     tg_auto_error tg_error err = TG_ERROR_INIT;
     if (tg_duckdb_api_load(tg_env_system(), &err) != TG_OK) {
-        return 0;
+        print_error("%s\n", err.message);
+        return -1;
     }
     duckdb_config config;
     char *message = NULL;
@@ -66,9 +67,6 @@ static void check_value(const sql_case *c, duckdb_result *result)
 
 static void check_all(const sql_case *cases, size_t count)
 {
-    if (!connection) {
-        skip();
-    }
     tg_auto_arena tg_arena *arena = tg_arena_new();
     for (size_t i = 0; i < count; i++) {
         duckdb_result result;
