@@ -67,6 +67,11 @@ tg_code tg_fs_remove(const tg_fs *fs, tg_str path, tg_error *err)
     return fs->remove(fs->self, path, err);
 }
 
+tg_code tg_fs_remove_tree(const tg_fs *fs, tg_str path, tg_error *err)
+{
+    return fs->remove_tree(fs->self, path, err);
+}
+
 tg_code tg_fs_exists(const tg_fs *fs, tg_str path, bool *out_exists, tg_error *err)
 {
     tg_fs_entry entry;

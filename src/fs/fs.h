@@ -18,6 +18,7 @@
 typedef struct tg_fs_entry {
     tg_str name;        /* last part of the path */
     bool is_folder;     /* symbolic links are followed */
+    bool is_link;       /* by list only: the entry is a symbolic link, is_folder tells its target */
     int64_t size_bytes; /* -1: not asked for */
     int64_t mtime_ms;   /* since 1970-01-01 UTC, rounded down; -1: not asked for */
 } tg_fs_entry;
@@ -52,6 +53,9 @@ typedef struct tg_fs {
     tg_code (*make_folders)(void *self, tg_str path, tg_error *err);
     /* A file or an empty folder; PATH_NOT_FOUND when it is gone already. Not fsynced. */
     tg_code (*remove)(void *self, tg_str path, tg_error *err);
+    /* A folder with all that is in it. Symbolic links in it are removed, never entered: what they
+     * point at stays. TG_LIMIT below TG_LIMIT_FOLDER_DEPTH. Not fsynced. */
+    tg_code (*remove_tree)(void *self, tg_str path, tg_error *err);
     /* Absolute, without symbolic links; the path must exist. */
     tg_code (*real_path)(void *self, tg_str path, tg_arena *arena, tg_str *out_path, tg_error *err);
 } tg_fs;
@@ -75,6 +79,7 @@ TG_CHECKED tg_code tg_fs_real_path(const tg_fs *fs, tg_str path, tg_arena *arena
                                    tg_error *err);
 /* Unchecked on purpose: cleaning up after a failure may fail too. */
 tg_code tg_fs_remove(const tg_fs *fs, tg_str path, tg_error *err);
+TG_CHECKED tg_code tg_fs_remove_tree(const tg_fs *fs, tg_str path, tg_error *err);
 /* False when there is nothing; an error only when that cannot be told (permission). */
 TG_CHECKED tg_code tg_fs_exists(const tg_fs *fs, tg_str path, bool *out_exists, tg_error *err);
 

@@ -204,8 +204,13 @@ static tg_code local_list(void *self, tg_str path, bool with_details, tg_arena *
                              .size_bytes = -1,
                              .mtime_ms = -1};
         entry.is_folder = item->d_type == DT_DIR;
+        entry.is_link = item->d_type == DT_LNK;
+        struct stat info;
+        if (item->d_type == DT_UNKNOWN &&
+            fstatat(dirfd(folder), item->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0) {
+            entry.is_link = S_ISLNK(info.st_mode);
+        }
         if (with_details || item->d_type == DT_LNK || item->d_type == DT_UNKNOWN) {
-            struct stat info;
             if (fstatat(dirfd(folder), item->d_name, &info, 0) < 0) {
                 continue; /* gone since, or a dangling link */
             }
@@ -402,6 +407,67 @@ static tg_code local_remove(void *self, tg_str path, tg_error *err)
     return remove(c_path(scratch, path)) < 0 ? io_error(err, errno, "remove", path) : TG_OK;
 }
 
+/*
+ * By descriptors, never by path: a folder that becomes a link while this runs is not entered
+ * either. What somebody else removed meanwhile is gone as well. 0, or errno; ELOOP: too deep.
+ */
+static int empty_folder(int parent, const char *name, int flags, int depth)
+{
+    if (depth > TG_LIMIT_FOLDER_DEPTH) {
+        return ELOOP;
+    }
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
+    if (fd < 0) {
+        return errno;
+    }
+    __attribute__((cleanup(close_folder))) DIR *folder = fdopendir(fd);
+    if (!folder) {
+        int number = errno;
+        (void)close(fd);
+        return number;
+    }
+    for (bool is_changed = false;;) {
+        errno = 0;
+        const struct dirent *item = readdir(folder);
+        if (!item && errno == 0 && is_changed) {
+            is_changed = false; /* some file systems skip entries when others are removed */
+            rewinddir(folder);
+            continue;
+        }
+        if (!item) {
+            return errno;
+        }
+        if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0) {
+            continue;
+        }
+        is_changed = true;
+        if (unlinkat(fd, item->d_name, 0) == 0 || errno == ENOENT) {
+            continue; /* a file, or a link whatever it points at */
+        }
+        if (errno != EISDIR && errno != EPERM) { /* EPERM: what POSIX has for a folder */
+            return errno;
+        }
+        int number = empty_folder(fd, item->d_name, O_NOFOLLOW, depth + 1);
+        if (number) {
+            return number == ENOTDIR ? EPERM : number; /* a file that may not be removed */
+        }
+        if (unlinkat(fd, item->d_name, AT_REMOVEDIR) < 0 && errno != ENOENT) {
+            return errno;
+        }
+    }
+}
+
+static tg_code local_remove_tree(void *self, tg_str path, tg_error *err)
+{
+    tg_auto_arena tg_arena *scratch = tg_arena_new();
+    int number = empty_folder(AT_FDCWD, c_path(scratch, path), 0, 0);
+    if (number == ELOOP) {
+        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "folder %.*s is nested more than %d levels deep",
+                TG_SARG(path), TG_LIMIT_FOLDER_DEPTH);
+    }
+    return number ? io_error(err, number, "remove", path) : local_remove(self, path, err);
+}
+
 static const tg_fs LOCAL = {
     .struct_size = sizeof(tg_fs),
     .read = local_read,
@@ -415,6 +481,7 @@ static const tg_fs LOCAL = {
     .fsync_folder = local_fsync_folder,
     .make_folders = local_make_folders,
     .remove = local_remove,
+    .remove_tree = local_remove_tree,
     .real_path = local_real_path,
 };
 

@@ -421,7 +421,10 @@ static tg_code collect_files(tg_duckdb_session *session, const tg_duckdb_copy *c
     }
 }
 
-/* Removes the files of a tag, in the table's folder and in folders of partitions. */
+/*
+ * Removes the files of a tag, in the table's folder and in folders of partitions; links to folders
+ * are not entered.
+ */
 static void remove_tagged(const tg_fs *fs, tg_str folder, tg_str prefix, size_t depth,
                           tg_arena *arena)
 {
@@ -432,6 +435,9 @@ static void remove_tagged(const tg_fs *fs, tg_str folder, tg_str prefix, size_t 
     }
     for (size_t i = 0; i < count; i++) {
         tg_str path = tg_path_join(arena, folder, entries[i].name);
+        if (entries[i].is_link) {
+            continue;
+        }
         if (entries[i].is_folder && depth > 0 && entries[i].name.ptr[0] != '_') {
             remove_tagged(fs, path, prefix, depth - 1, arena);
         } else if (!entries[i].is_folder && tg_str_starts(entries[i].name, prefix)) {

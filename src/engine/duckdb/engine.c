@@ -9,23 +9,6 @@ static void cancel_engine(void *self)
     atomic_store(&engine->is_cancelled, true);
 }
 
-static tg_code remove_tree(const tg_fs *fs, tg_str path, int depth, tg_arena *arena, tg_error *err)
-{
-    if (depth > TG_LIMIT_FOLDER_DEPTH) {
-        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "folder \"%.*s\" is nested more than %d levels deep",
-                TG_SARG(path), TG_LIMIT_FOLDER_DEPTH);
-    }
-    tg_fs_entry *entries;
-    size_t count;
-    TG_TRY(tg_fs_list(fs, path, false, arena, &entries, &count, err));
-    for (size_t i = 0; i < count; i++) {
-        tg_str entry = tg_path_join(arena, path, entries[i].name);
-        TG_TRY(entries[i].is_folder ? remove_tree(fs, entry, depth + 1, arena, err)
-                                    : tg_fs_remove(fs, entry, err));
-    }
-    return tg_fs_remove(fs, path, err);
-}
-
 /*
  * The log goes first and as a whole: it is renamed, so that a crash leaves a table or no table,
  * never one with half its files.
@@ -44,7 +27,7 @@ static tg_code drop_table(void *self, tg_str path, tg_error *err)
     tg_str log = tg_path_join(scratch, path, TG_S("_delta_log"));
     tg_str dead = tg_path_join(scratch, path, tg_str_printf(scratch, ".dropped-%s", id));
     TG_TRY(tg_fs_rename(engine->fs, log, dead, err));
-    return remove_tree(engine->fs, path, 0, scratch, err);
+    return tg_fs_remove_tree(engine->fs, path, err);
 }
 
 static void close_engine(void *self)
