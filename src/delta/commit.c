@@ -131,6 +131,22 @@ static tg_code decide(committer *c, tg_error *err)
 
 /* ---- attempts -------------------------------------------------------------------------------- */
 
+/*
+ * Whatever failed came after the link; what may be missing is that the folder was fsynced. If that
+ * fails again, the version stands all the same: its readers have seen it.
+ */
+static tg_code sync_version(const committer *c, tg_error *err)
+{
+    if (tg_fs_fsync_folder(c->delta->fs, c->log_folder, err) == TG_OK) {
+        return TG_OK;
+    }
+    (void)tg_error_detail(err,
+                          "Version %lld is committed and can be read, but it may not survive a "
+                          "power failure.",
+                          (long long)c->version);
+    return tg_error_hint(err, "Look at the table before running it again.");
+}
+
 static tg_code put_version(committer *c, bool *out_done, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
@@ -145,17 +161,21 @@ static tg_code put_version(committer *c, bool *out_done, tg_error *err)
     tg_str text = tg_delta_change_text(c->change, &attempt, scratch);
     tg_str path = tg_delta_commit_path(c->log_folder, c->version, scratch);
     *out_done = false;
-    if (tg_fs_write_new(c->delta->fs, path, text, &local) == TG_OK) {
+    c->change->may_be_visible = true;
+    tg_code code = tg_fs_write_new(c->delta->fs, path, text, &local);
+    if (code == TG_OK) {
         *out_done = true;
         return TG_OK;
     }
     bool exists;
-    TG_TRY(look_at_version(c, &exists, out_done, err));
+    if (look_at_version(c, &exists, out_done, err) != TG_OK) {
+        return tg_error_detail(err, "Whether version %lld was committed is not known.",
+                               (long long)c->version);
+    }
+    /* A name that was taken and cannot be read is one more answer that is not clear. */
+    c->change->may_be_visible = *out_done || (!exists && code == TG_ALREADY_EXISTS);
     if (*out_done) {
-        /*
-         * Whatever failed came after the link; what may be missing is that the folder was fsynced.
-         */
-        return tg_fs_fsync_folder(c->delta->fs, c->log_folder, err);
+        return sync_version(c, err);
     }
     return exists ? TG_OK : tg_error_pass(&local, err);
 }
@@ -222,6 +242,7 @@ tg_code tg_delta_commit_change(const tg_delta *delta, tg_str table_path, tg_delt
                    .arena = arena,
                    .version = options->read_version + 1};
     tg_assert((options->read_version < 0) == (options->snapshot == NULL));
+    change->may_be_visible = false;
     TG_TRY(tg_delta_table_folder(delta, table_path, arena, &c.table_path, err));
     c.log_folder = tg_delta_log_folder(c.table_path, arena);
     delta->env->uuid(delta->env->self, c.txn_id);

@@ -210,6 +210,11 @@ typedef struct tg_delta_change {
      * before_attempt is set.
      */
     const tg_region *read_region;
+    /*
+     * Set by the commit: the version is there, or nobody can tell. What the change adds must stay
+     * then, also when the commit returned an error.
+     */
+    bool may_be_visible;
 } tg_delta_change;
 
 typedef enum tg_conflict_verdict {

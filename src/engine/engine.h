@@ -142,7 +142,8 @@ struct tg_engine {
      * answers: a winner removed a file that this attempt removes, or changed the schema ->
      * TG_CONFLICT; else the hooks decide. hooks NULL: the Delta conflict test. TG_CONFLICT means:
      * plan again from the newest version. Nothing is left behind but unreferenced files, which are
-     * removed.
+     * removed. An error may also come after the version became visible (its folder could not be made
+     * durable): then the version stands, with its files, and the error's detail says so.
      */
     tg_code (*run)(void *self, const tg_program *program, const tg_commit_hooks *hooks,
                    tg_arena *arena, tg_run_result *out_result, tg_error *err);

@@ -286,6 +286,11 @@ static int put_name(const char *hidden, const char *name, bool *out_unsupported)
         return 0;
     }
     int number = errno;
+    struct stat info;
+    if (stat(hidden, &info) == 0 && info.st_nlink > 1) {
+        (void)unlink(hidden);
+        return 0; /* done, though a network file system lost the answer (link(2), "BUGS") */
+    }
     if (number == EPERM || number == ENOSYS || number == EOPNOTSUPP || number == EMLINK) {
         if (syscall(SYS_renameat2, AT_FDCWD, hidden, AT_FDCWD, name, RENAME_NOREPLACE) == 0) {
             return 0;

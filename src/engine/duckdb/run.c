@@ -5,7 +5,8 @@
  * All REPLACE steps of a program are about the table as it was: a row goes when any of their
  * predicates is TRUE of it, and all new rows come on top. Files of rows that stay and files of new
  * rows are separate, so that the window's edge lies between files the next time. Nothing of the
- * table changes before the commit; when there is none, the files that were written go again.
+ * table changes before the commit; when there is none, the files that were written go again. An
+ * error after the version became visible leaves them: the table's readers need them.
  */
 #include <stdio.h>
 
@@ -86,6 +87,9 @@ static tg_code load_target(tg_duckdb_run_state *run, tg_error *err)
 {
     const tg_program_target *target = &run->program->target;
     if (target->read_version < 0) {
+        bool exists;
+        TG_TRY(tg_fs_exists(run->engine->fs, target->path, &exists, err));
+        run->makes_folder = !exists;
         return tg_delta_check_definition(target->schema, target->partition_columns,
                                          target->partition_count, target->properties,
                                          target->property_count, err);
@@ -205,7 +209,7 @@ static void remove_added(tg_duckdb_run_state *run)
         (void)tg_fs_remove(run->engine->fs,
                            tg_path_join(run->arena, folder, run->added.items[i].path), NULL);
     }
-    if (!run->snapshot) { /* the folder of a table that did not come to be, if it is empty */
+    if (run->makes_folder) { /* the folder of a table that did not come to be, if it is empty */
         (void)tg_fs_remove(run->engine->fs, folder, NULL);
     }
 }
@@ -218,7 +222,7 @@ tg_code tg_duckdb_run_program(void *self, const tg_program *program, const tg_co
     int64_t version = -1;
     tg_code code = run_steps(&run, &version, err);
     tg_duckdb_session_close(&run.session);
-    if (code != TG_OK || version < 0) {
+    if ((code != TG_OK || version < 0) && !run.may_be_visible) {
         remove_added(&run);
     }
     if (code != TG_OK) {

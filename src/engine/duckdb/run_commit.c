@@ -266,7 +266,8 @@ static tg_code commit_change(tg_duckdb_run_state *run, tg_delta_change *change,
         TG_ERROR_INIT; /* a checkpoint that could not be written is written by a later commit */
     tg_code code = tg_delta_commit_change(&run->engine->delta, program->target.path, change,
                                           &options, run->arena, out_version, &warning, err);
-    if (code == TG_ALREADY_EXISTS) {
+    run->may_be_visible = change->may_be_visible;
+    if (code == TG_ALREADY_EXISTS && !run->may_be_visible) {
         TG_FAIL(err, DELTA_METADATA_CHANGED,
                 "table %.*s was created by another writer at the same time",
                 TG_SARG(program->target.name));

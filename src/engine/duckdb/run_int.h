@@ -27,6 +27,8 @@ typedef struct tg_duckdb_run_state {
     int64_t deleted_rows, physically_deleted_rows;
     int64_t source_rows;
     int attempts;
+    bool makes_folder;   /* the target's folder was not there */
+    bool may_be_visible; /* see tg_delta_change: new files must stay */
 } tg_duckdb_run_state;
 
 /* Opens the run's session if that has not happened. */

@@ -454,10 +454,30 @@ typedef struct faulty_fs {
     const tg_fs *real;
     /*
      * 1: writes, then reports an error; 2: writes, then says that it exists; 3: error, nothing
-     * written
+     * written; 4: written, then neither this nor the folder's fsync is sure; 5: written, then it
+     * cannot be read
      */
     int mode;
 } faulty_fs;
+
+static tg_code faulty_fsync_folder(void *self, tg_str path, tg_error *err)
+{
+    faulty_fs *f = self;
+    if (f->mode == 4) {
+        TG_FAIL(err, TIDEGATE_IO, "the disk is bad");
+    }
+    return tg_fs_fsync_folder(f->real, path, err);
+}
+
+static tg_code faulty_read(void *self, tg_str path, size_t max_bytes, tg_arena *arena,
+                           tg_str *out_bytes, tg_error *err)
+{
+    faulty_fs *f = self;
+    if (f->mode == 5 && tg_str_ends(path, TG_S("4.json"))) {
+        TG_FAIL(err, TIDEGATE_IO, "the disk is bad");
+    }
+    return tg_fs_read(f->real, path, max_bytes, arena, out_bytes, err);
+}
 
 static tg_code faulty_write_new(void *self, tg_str path, tg_str bytes, tg_error *err)
 {
@@ -492,6 +512,33 @@ static void test_unclear_answers(void **state)
     tg_delta_change nothing = {.is_blind_append = true};
     assert_int_equal(table_write(t, snapshot, &nothing, &version, &err), TG_IO);
     assert_int_equal(table_load(t, -1)->file_count, 2);
+    assert_false(nothing.may_be_visible);
+}
+
+/* An error, and yet the version is there, or may be: whoever wrote its files must keep them. */
+static void test_visible_though_failed(void **state)
+{
+    table *t = *state;
+    faulty_fs faulty = {.fs = *tg_fs_local(), .real = tg_fs_local()};
+    faulty.fs.self = &faulty;
+    faulty.fs.write_new = faulty_write_new;
+    faulty.fs.fsync_folder = faulty_fsync_folder;
+    faulty.fs.read = faulty_read;
+    append(t, "one", 1, 2);
+    append(t, "two", 1, 2);
+    for (faulty.mode = 4; faulty.mode <= 5; faulty.mode++) {
+        tg_auto_error tg_error err = TG_ERROR_INIT;
+        tg_delta_add add = table_add(t, faulty.mode == 4 ? "three" : "four", 1, 2, 2);
+        tg_delta_change change = {.adds = &add, .add_count = 1, .is_blind_append = true};
+        int64_t version;
+        const tg_delta_snapshot *snapshot = table_load(t, -1);
+        t->delta.fs = &faulty.fs;
+        assert_int_equal(table_write(t, snapshot, &change, &version, &err), TG_IO);
+        t->delta.fs = tg_fs_local();
+        assert_true(change.may_be_visible);
+        assert_non_null(strstr(err.detail, faulty.mode == 4 ? "is committed" : "is not known"));
+        assert_int_equal(table_load(t, -1)->file_count, (size_t)faulty.mode - 1);
+    }
 }
 
 /* ---- checkpoints ----------------------------------------------------------------------------- */
@@ -591,6 +638,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_hook, set_up, table_tear_down),
         cmocka_unit_test_setup_teardown(test_processes, set_up, table_tear_down),
         cmocka_unit_test_setup_teardown(test_unclear_answers, set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_visible_though_failed, set_up, table_tear_down),
         cmocka_unit_test_setup_teardown(test_checkpoint, set_up, table_tear_down),
         cmocka_unit_test_setup_teardown(test_checkpoint_fails, set_up, table_tear_down),
         cmocka_unit_test_setup_teardown(test_sync_files, set_up, table_tear_down),

@@ -394,6 +394,63 @@ static void checkpoints(void **state)
     assert_str(lab_rows(l, "SELECT count(*), sum(v) FROM t"), "71|2416");
 }
 
+/* ---- a commit that is visible, and an error all the same --------------------------------------- */
+
+static tg_code bad_fsync_folder(void *self, tg_str path, tg_error *err)
+{
+    (void)self;
+    if (tg_str_ends(path, TG_S("_delta_log"))) {
+        TG_FAIL(err, TIDEGATE_IO, "the disk is bad");
+    }
+    return tg_fs_fsync_folder(tg_fs_local(), path, err);
+}
+
+static tg_code bad_write_new(void *self, tg_str path, tg_str bytes, tg_error *err)
+{
+    (void)self;
+    TG_TRY(tg_fs_write_new(tg_fs_local(), path, bytes, err));
+    return bad_fsync_folder(self, tg_path_dirname(path), err);
+}
+
+static void visible_files_stay(void **state)
+{
+    lab *l = *state;
+    tg_fs fs = *tg_fs_local();
+    fs.write_new = bad_write_new;
+    fs.fsync_folder = bad_fsync_folder;
+    tg_engine *good = l->engine;
+    make_week(l, true);
+    l->engine = tg_engine_duckdb_new(&(tg_engine_duckdb_options){.fs = &fs});
+    assert_int_equal(lab_run_fail(l, &(lab_write){.table = "t",
+                                                  .query = "SELECT DATE'2024-01-03' AS d, 7 AS v",
+                                                  .where = "d = DATE'2024-01-03'"}),
+                     TG_IO);
+    assert_non_null(strstr(l->error.detail, "Version 1 is committed"));
+    assert_int_equal(
+        lab_run_fail(l, &(lab_write){.table = "new", .query = "SELECT 1 AS a", .is_append = true}),
+        TG_IO);
+    l->engine->close(l->engine->self);
+    l->engine = good;
+    tg_error_clear(&l->error);
+    assert_str(lab_rows(l, "SELECT count(*), sum(v) FROM t"), "61|2177");
+    assert_str(lab_rows(l, "SELECT * FROM new"), "1");
+}
+
+/* What was a folder, or a link to one, before a CREATE that fails is still there. */
+static void failed_create_keeps_what_was_there(void **state)
+{
+    lab *l = *state;
+    assert_ok(tg_fs_make_folders(tg_fs_local(), lab_path(l, "there"), NULL), NULL);
+    assert_int_equal(symlink("there", tg_str_cstr(l->arena, lab_path(l, "link"))), 0);
+    assert_int_equal(lab_run_fail(l, &(lab_write){.table = "link",
+                                                  .query = "SELECT CAST('x' AS INT) AS a",
+                                                  .is_append = true}),
+                     TG_EXECUTION);
+    bool exists;
+    assert_ok(tg_fs_exists(tg_fs_local(), lab_path(l, "link"), &exists, NULL), NULL);
+    assert_true(exists);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, lab_setup, lab_teardown)
@@ -414,6 +471,8 @@ int main(void)
         TEST(not_null_inside),
         TEST(failure_changes_nothing),
         TEST(failed_create_leaves_no_folder),
+        TEST(failed_create_keeps_what_was_there),
+        TEST(visible_files_stay),
         TEST(disjoint_winner_is_rebased),
         TEST(same_file_is_conflict),
         TEST(changed_source_is_conflict),
