@@ -66,3 +66,40 @@ def test_floats_keep_their_bits(tidegate):
     tidegate("sql", "-e", f"CREATE TABLE t AS SELECT f FROM delta.`{tidegate.folder}/bits`")
     table = deltalake.DeltaTable(str(tidegate.folder / "warehouse/main/default/t")).to_pyarrow_table()
     assert [value.hex() for value in table["f"].to_pylist()] == [value.hex() for value in values]
+
+
+EMPTY = "TIDEGATE_INVALID_PARTITION_VALUE"
+
+
+def test_empty_partition_value_is_refused(tidegate):
+    tidegate("sql", "-e", "CREATE TABLE t (s STRING, a INT) PARTITIONED BY (s); INSERT INTO t VALUES ('x', 1), (NULL, 2)")
+    for statement in ("INSERT INTO t VALUES ('', 3)", "CREATE TABLE u PARTITIONED BY (s) AS SELECT '' AS s, 3 AS a"):
+        assert EMPTY in tidegate("sql", "-e", statement, status=1).stderr
+    tidegate("sql", "-e", "INSERT INTO t SELECT nullif(s, ''), a FROM VALUES ('', 4) AS v(s, a)")
+    done = tidegate("sql", "--format", "csv", "-e", "SELECT a FROM t ORDER BY a")
+    assert done.stdout.split() == ["a", "1", "2", "4"]
+
+
+def test_empty_partition_value_is_refused_by_a_refresh(tidegate):
+    """Stored as NULL it would be outside the window, and be added again by each refresh."""
+    project = Project(tidegate, t="CREATE STREAMING TABLE t PARTITIONED BY (s) FLOW REPLACE WHERE s >= '' BY NAME SELECT * FROM src;")
+    schema = pyarrow.schema([("s", pyarrow.string()), ("a", pyarrow.int32())])
+    project.write("src", schema, [("x", 1), ("", 2)])
+    assert EMPTY in tidegate("run", status=1).stderr
+    project.write("src", schema, [("x", 1), (None, 2)])
+    project.run("2024-01-01")
+    project.write("src", schema, [("x", 3), (None, 2)])
+    project.run("2024-01-02")
+    assert project.delta_rs("t") == [{"s": "x", "a": 3}]
+
+
+def test_null_beside_its_folder_name(tidegate):
+    """NULL and that string have the same folder."""
+    tidegate("sql", "-e", "CREATE TABLE t (s STRING, a INT) PARTITIONED BY (s);"
+             "INSERT INTO t VALUES ('__HIVE_DEFAULT_PARTITION__', 1), (NULL, 2), ('x', 3)")
+    expected = [(1, "__HIVE_DEFAULT_PARTITION__"), (2, None), (3, "x")]
+    done = tidegate("sql", "--format", "csv", "-e", "SELECT a, coalesce(s, 'none') AS s FROM t ORDER BY a")
+    assert done.stdout.split()[1:] == [f"{a},{s or 'none'}" for a, s in expected]
+    read = deltalake.QueryBuilder().register("t", deltalake.DeltaTable(str(tidegate.folder / "warehouse/main/default/t")))
+    rows = pyarrow.table(read.execute("SELECT a, s FROM t ORDER BY a").read_all()).to_pylist()
+    assert [(row["a"], row["s"]) for row in rows] == expected

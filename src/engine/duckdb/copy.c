@@ -5,7 +5,8 @@
  *
  * Files are named part-<tag>-<n>.parquet with one tag per COPY, so that what a failed COPY left
  * behind can be found and removed. Partitioned rows go to folders "column=value" as DuckDB makes
- * them; the log's partition values come from its raw keys, never from the names of folders.
+ * them; the log's partition values come from its raw keys, never from the names of folders. Two
+ * values may share a folder (NULL and the string '__HIVE_DEFAULT_PARTITION__'): there <n> is a UUID.
  */
 #include "engine/duckdb/duckdb_int.h"
 
@@ -39,8 +40,8 @@ static void put_copy(const tg_duckdb_copy *copy, const char *tag, tg_buf *out)
      */
     tg_buf_addf(out,
                 " (FORMAT parquet, COMPRESSION snappy, OVERWRITE_OR_IGNORE true, FILENAME_PATTERN "
-                "'part-%s-{i}', RETURN_STATS",
-                tag);
+                "'part-%s-{%s}', RETURN_STATS",
+                tag, copy->partition_count ? "uuid" : "i");
     if (!copy->partition_count) {
         tg_buf_addf(out, ", FILE_SIZE_BYTES %d, ROW_GROUPS_PER_FILE %d)", FILE_BYTES, FILE_GROUPS);
         return;

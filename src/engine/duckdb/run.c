@@ -140,11 +140,43 @@ static tg_code look_at_steps(tg_duckdb_run_state *run, tg_error *err)
 
 /* ---- new rows -------------------------------------------------------------------------------- */
 
-static void put_new_column(const tg_field *field, size_t index, tg_buf *out)
+static bool is_partition_column(const tg_program_target *target, tg_str column)
 {
+    for (size_t i = 0; i < target->partition_count; i++) {
+        if (tg_str_ieq(target->partition_columns[i], column)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * A Delta log holds '' for NULL in partition values. Such a row would come back as another one,
+ * which a window on the column does not hit: it would stay when the window is replaced, and come
+ * again with each refresh.
+ */
+static void put_not_empty(tg_buf *out, const char *name, tg_str column)
+{
+    tg_auto_buf tg_buf message = TG_BUF_INIT;
+    tg_buf_addf(&message,
+                "[TG:TIDEGATE_INVALID_PARTITION_VALUE] the empty string cannot be stored in "
+                "partition column %.*s, where Delta takes it for NULL: write nullif(%.*s, '')",
+                TG_SARG(column), TG_SARG(column));
+    tg_buf_addf(out, "CASE WHEN %s = '' THEN error(", name);
+    tg_duckdb_put_string(out, tg_buf_str(&message));
+    tg_buf_addf(out, ") ELSE %s END", name);
+}
+
+static void put_new_column(const tg_program_target *target, size_t index, tg_buf *out)
+{
+    const tg_field *field = &target->schema.fields[index];
     char name[24];
     (void)snprintf(name, sizeof name, "c%zu", index);
-    tg_duckdb_put_checked(out, tg_str_from(name), field);
+    if (field->type->kind == TG_TYPE_STRING && is_partition_column(target, field->name)) {
+        put_not_empty(out, name, field->name);
+    } else {
+        tg_duckdb_put_checked(out, tg_str_from(name), field);
+    }
     tg_buf_addz(out, " AS ");
     tg_duckdb_put_ident(out, field->name);
 }
@@ -167,7 +199,7 @@ static tg_code write_rows(tg_duckdb_run_state *run, const tg_step *step, tg_erro
     tg_buf_addz(&sql, "SELECT ");
     for (size_t i = 0; i < schema.count; i++) {
         tg_buf_addz(&sql, i ? ", " : "");
-        put_new_column(&schema.fields[i], i, &sql);
+        put_new_column(&run->program->target, i, &sql);
     }
     tg_buf_addz(&sql, " FROM (");
     int64_t source_rows;
