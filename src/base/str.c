@@ -5,6 +5,7 @@
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/base_int.h"
@@ -208,21 +209,52 @@ static bool is_decimal_text(tg_str s)
     return pos == s.len;
 }
 
-static locale_t c_locale;
+static locale_t made_locale;
 
 static void make_c_locale(void)
 {
-    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    made_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+/*
+ * Numbers as text follow the locale of the program that uses the library: the decimal point may be
+ * a comma there.
+ */
+static locale_t c_locale(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, make_c_locale);
+    return made_locale;
+}
+
+double tg_strtod(const char *text)
+{
+    return strtod_l(text, NULL, c_locale());
+}
+
+float tg_strtof(const char *text)
+{
+    return strtof_l(text, NULL, c_locale());
+}
+
+void tg_double_print(char *out, size_t size, char style, int precision, double value)
+{
+    locale_t before = uselocale(c_locale()); /* of this thread only */
+    switch (style) {
+    case 'e':
+        (void)snprintf(out, size, "%.*e", precision, value);
+        break;
+    case 'f':
+        (void)snprintf(out, size, "%.*f", precision, value);
+        break;
+    default:
+        (void)snprintf(out, size, "%.*g", precision, value);
+    }
+    (void)uselocale(before);
 }
 
 bool tg_str_to_double(tg_str s, double *out)
 {
-    /*
-     * strtod follows the locale of the program that uses the library: the decimal point may be a
-     * comma there.
-     */
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, make_c_locale);
     if (!is_decimal_text(s)) {
         return false;
     }
@@ -231,7 +263,7 @@ bool tg_str_to_double(tg_str s, double *out)
     char *text = is_small ? small : tg_heap_alloc(s.len + 1);
     memcpy(text, s.ptr, s.len);
     text[s.len] = '\0';
-    double value = strtod_l(text, NULL, c_locale);
+    double value = tg_strtod(text);
     if (!is_small) {
         free(text);
     }

@@ -55,6 +55,13 @@ tg_str tg_str_printf(tg_arena *arena, const char *format, ...)
 /* Whole-string numbers; false when there is anything else, also blanks, or overflow. */
 bool tg_str_to_i64(tg_str s, int64_t *out);
 bool tg_str_to_double(tg_str s, double *out);
+/*
+ * strtod, strtof, and printf's %.*e, %.*f and %.*g (style is that letter) with '.' for the point,
+ * whatever the locale of the program that uses the library; the plain functions are banned.
+ */
+double tg_strtod(const char *text);
+float tg_strtof(const char *text);
+void tg_double_print(char *out, size_t size, char style, int precision, double value);
 
 /*
  * Length of the valid UTF-8 prefix: s.len when all is valid (no surrogates, no overlong forms, <=

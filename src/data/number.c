@@ -3,7 +3,6 @@
  * back. */
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "data/data_int.h"
@@ -167,7 +166,7 @@ bool tg_data_double_parse(tg_str text, bool is_float, double *out)
     } else if (split_number(text, &parts) && text.len < sizeof(buffer)) {
         memcpy(buffer, text.ptr, text.len);
         buffer[text.len] = '\0';
-        value = is_float ? (double)strtof(buffer, NULL) : strtod(buffer, NULL);
+        value = is_float ? (double)tg_strtof(buffer) : tg_strtod(buffer);
     } else {
         return false;
     }
@@ -186,8 +185,8 @@ static void shortest_digits(double value, bool is_float, char *text, size_t size
         precision = 1; /* subnormal numbers have fewer */
     }
     for (; precision <= precision_max; precision++) {
-        (void)snprintf(text, size, "%.*e", precision - 1, value);
-        if (is_float ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value) {
+        tg_double_print(text, size, 'e', precision - 1, value);
+        if (is_float ? tg_strtof(text) == (float)value : tg_strtod(text) == value) {
             return;
         }
     }
@@ -215,7 +214,7 @@ tg_str tg_double_text(tg_arena *arena, double value, bool is_float)
         }
     }
     tg_assert(count > 0);
-    exponent = (int)strtod(p + 1, NULL);
+    exponent = (int)tg_strtod(p + 1);
     while (count > 1 && digits[count - 1] == '0') {
         count--;
     }

@@ -152,12 +152,12 @@ static tg_code plain_integer(const number *num, tg_value *out)
 static tg_code floating(const number *num, bool is_float, tg_value *out)
 {
     const char *text = tg_str_cstr(num->parser->arena, num->text);
-    double value = strtod(text, NULL);
+    double value = tg_strtod(text);
     if (isinf(value) || (is_float && value > (double)FLT_MAX)) {
         return fail_range(num, is_float ? "float" : "double");
     }
     if (is_float) {
-        value = (double)strtof(text, NULL);
+        value = (double)tg_strtof(text);
     }
     *out = tg_value_double(tg_type_of(is_float ? TG_TYPE_FLOAT : TG_TYPE_DOUBLE),
                            num->is_negative ? -value : value);

@@ -154,7 +154,7 @@ static bool parse_double(tg_udf_call *call, tg_str text, bool is_float, double *
     tg_buf_clear(&call->text);
     tg_buf_add(&call->text, text.ptr, len);
     const char *number = tg_buf_cstr(&call->text);
-    *out = is_float ? (double)strtof(number, NULL) : strtod(number, NULL);
+    *out = is_float ? (double)tg_strtof(number) : tg_strtod(number);
     return true;
 }
 
@@ -336,6 +336,15 @@ static void cast_local(tg_udf_call *call)
 
 /* ---- from doubles and decimals --------------------------------------------------------------- */
 
+enum { SHOWN_SIZE = 32 };
+
+/* A number in a message, short. */
+static const char *shown(double value, char text[SHOWN_SIZE])
+{
+    tg_double_print(text, SHOWN_SIZE, 'g', 6, value);
+    return text;
+}
+
 static void double_long(tg_udf_call *call)
 {
     double value = trunc(tg_udf_double(call, 0));
@@ -344,10 +353,11 @@ static void double_long(tg_udf_call *call)
     /* 2^63 itself is let through and becomes the greatest BIGINT, as in Java. */
     bool fits = bits == 64 ? value >= -limit && value <= limit : value >= -limit && value < limit;
     if (!fits) {
+        char text[SHOWN_SIZE];
         tg_udf_fail_or_null(
             call, tg_udf_bool(call, 2), TG_E_CAST_OVERFLOW,
-            "the value %g of the type DOUBLE cannot be cast to %s: it is out of range", value,
-            integer_name(bits));
+            "the value %s of the type DOUBLE cannot be cast to %s: it is out of range",
+            shown(value, text), integer_name(bits));
         return;
     }
     tg_udf_return_long(call, value >= ldexp(1, 63) ? INT64_MAX : (int64_t)value);
@@ -383,10 +393,11 @@ static void double_micros(tg_udf_call *call)
 {
     double micros = tg_udf_double(call, 0) * 1e6;
     if (!(micros >= -0x1p63 && micros < 0x1p63)) {
+        char text[SHOWN_SIZE];
         tg_udf_fail_or_null(
             call, tg_udf_bool(call, 1), TG_E_CAST_OVERFLOW,
-            "the value %g of the type DOUBLE cannot be cast to TIMESTAMP: it is out of range",
-            tg_udf_double(call, 0));
+            "the value %s of the type DOUBLE cannot be cast to TIMESTAMP: it is out of range",
+            shown(tg_udf_double(call, 0), text));
         return;
     }
     tg_udf_return_long(call, (int64_t)micros);

@@ -303,7 +303,7 @@ static double round_text(tg_udf_call *call, double value, int scale, bool is_eve
     tg_buf_clear(&call->text);
     tg_buf_adds(&call->text, tg_decimal_text(call->arena, unscaled, at));
     const char *rounded = tg_buf_cstr(&call->text);
-    double result = is_float ? (double)strtof(rounded, NULL) : strtod(rounded, NULL);
+    double result = is_float ? (double)tg_strtof(rounded) : tg_strtod(rounded);
     return result == 0 ? 0 : result;
 }
 

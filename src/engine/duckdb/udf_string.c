@@ -539,7 +539,9 @@ static void format_double(tg_udf_call *call)
         tg_udf_return_str(call, isnan(value) ? TG_S("NaN") : value < 0 ? TG_S("-∞") : TG_S("∞"));
         return;
     }
-    put_commas(call, tg_str_printf(call->arena, "%.*f", digits < 340 ? digits : 340, value));
+    char text[700]; /* 309 digits, the point, 340 digits */
+    tg_double_print(text, sizeof(text), 'f', digits < 340 ? digits : 340, value);
+    put_commas(call, tg_str_from(text));
 }
 
 /* A decimal text, ties to even. */

@@ -196,16 +196,30 @@ static void grows_buffers(void **state)
     assert_str(tg_buf_str(&buf), "`a``b'`````\"\"");
 }
 
+/* With the point, whatever the locale; see tests/e2e/test_locale.py for another one. */
+static void test_doubles_as_text(void **state)
+{
+    (void)state;
+    char text[32];
+    tg_double_print(text, sizeof text, 'e', 2, 1234.5);
+    assert_string_equal(text, "1.23e+03");
+    tg_double_print(text, sizeof text, 'f', 2, 1234.5);
+    assert_string_equal(text, "1234.50");
+    tg_double_print(text, sizeof text, 'g', 6, 1e20);
+    assert_string_equal(text, "1e+20");
+    assert_true(tg_strtod("1.5x") == 1.5 && tg_strtof("0.1") == 0.1F);
+}
+
 int main(void)
 {
     /* Numbers are read the same whatever the program's locale is. */
     (void)setlocale(LC_ALL, "");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compares),           cmocka_unit_test(searches),
-        cmocka_unit_test(finds_in_lists),     cmocka_unit_test(copies),
-        cmocka_unit_test(reads_integers),     cmocka_unit_test(reads_doubles),
-        cmocka_unit_test(measures_distances), cmocka_unit_test(suggests),
-        cmocka_unit_test(grows_buffers),
+        cmocka_unit_test(compares),      cmocka_unit_test(test_doubles_as_text),
+        cmocka_unit_test(searches),      cmocka_unit_test(finds_in_lists),
+        cmocka_unit_test(copies),        cmocka_unit_test(reads_integers),
+        cmocka_unit_test(reads_doubles), cmocka_unit_test(measures_distances),
+        cmocka_unit_test(suggests),      cmocka_unit_test(grows_buffers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
