@@ -55,18 +55,38 @@ static int64_t add_months_to_days(int64_t days, int64_t months)
 
 static void add_months(tg_udf_call *call)
 {
-    tg_udf_return_int(call, add_months_to_days(tg_udf_int(call, 0), tg_udf_int(call, 1)));
+    int64_t days = add_months_to_days(tg_udf_int(call, 0), tg_udf_int(call, 1));
+    if (days >= INT32_MAX || days <= -INT32_MAX) { /* these are DuckDB's infinities */
+        tg_udf_fail(call, TG_E_DATETIME_OVERFLOW, "a date is out of range after adding %lld months",
+                    (long long)tg_udf_int(call, 1));
+        return;
+    }
+    tg_udf_return_int(call, days);
 }
 
-static int64_t add_months_to_local(int64_t us, int64_t months)
+/* False: out of range. */
+static bool add_months_to_local(int64_t us, int64_t months, int64_t *out)
 {
     int64_t days = floor_days(us);
-    return add_months_to_days(days, months) * TG_US_PER_DAY + (us - days * TG_US_PER_DAY);
+    tg_int128 sum = (tg_int128)add_months_to_days(days, months) * TG_US_PER_DAY;
+    sum += us - days * TG_US_PER_DAY;
+    if (sum >= INT64_MAX || sum <= -INT64_MAX) {
+        return false;
+    }
+    *out = (int64_t)sum;
+    return true;
 }
 
 static void add_months_local(tg_udf_call *call)
 {
-    tg_udf_return_long(call, add_months_to_local(tg_udf_long(call, 0), tg_udf_int(call, 1)));
+    int64_t us;
+    if (!add_months_to_local(tg_udf_long(call, 0), tg_udf_int(call, 1), &us)) {
+        tg_udf_fail(call, TG_E_DATETIME_OVERFLOW,
+                    "a timestamp is out of range after adding %lld months",
+                    (long long)tg_udf_int(call, 1));
+        return;
+    }
+    tg_udf_return_long(call, us);
 }
 
 /* Whole days by the calendar of the zone, the rest on the time line. */
@@ -125,8 +145,8 @@ static void timestamp_add(tg_udf_call *call)
     int64_t count = tg_udf_long(call, 1), us = tg_udf_long(call, 2), step;
     bool fits;
     if (units[unit].months) {
-        fits = count > -10000000 && count < 10000000;
-        us = fits ? add_months_to_local(us, count * units[unit].months) : us;
+        fits = count > -10000000 && count < 10000000 &&
+               add_months_to_local(us, count * units[unit].months, &us);
     } else {
         fits = !__builtin_mul_overflow(count, units[unit].us, &step) &&
                !__builtin_add_overflow(us, step, &us);

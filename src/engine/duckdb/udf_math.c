@@ -17,7 +17,7 @@
         tg_udf_return_double(call, (expression)); \
     }
 MATH(sqrt, sqrt(x))
-MATH(cbrt, cbrt(x))
+MATH(cbrt, (double)cbrtl((long double)x)) /* glibc's cbrt(27) is not 3 */
 MATH(exp, exp(x))
 MATH(expm1, expm1(x))
 MATH(sin, sin(x))
@@ -264,44 +264,51 @@ static void sum_long(tg_udf_call *call)
 
 /* ---- rounding -------------------------------------------------------------------------------- */
 
-/* Rounds the shortest decimal text of a number: digits d1 d2 ... of 0.d1d2... * 10^point. */
+/* digits * 10^*out_exponent is the text of tg_double_text: at most 17 digits and a zero. */
+static tg_int128 text_digits(tg_str text, int *out_exponent)
+{
+    tg_int128 digits = 0;
+    int64_t exponent = 0;
+    int behind = 0;
+    bool has_point = false;
+    for (size_t i = text.ptr[0] == '-'; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (c == 'e') {
+            i += text.ptr[i + 1] == '+';
+            (void)tg_str_to_i64(tg_str_sub(text, i + 1, text.len), &exponent);
+            break;
+        }
+        has_point = has_point || c == '.';
+        if (c != '.') {
+            digits = digits * 10 + (c - '0');
+            behind += has_point;
+        }
+    }
+    *out_exponent = (int)exponent - behind;
+    return text.ptr[0] == '-' ? -digits : digits;
+}
+
+/* Rounds the shortest decimal text of a number. */
 static double round_text(tg_udf_call *call, double value, int scale, bool is_even, bool is_float)
 {
     if (!isfinite(value) || value == 0) {
         return value == 0 ? 0 : value; /* a BigDecimal has no -0 */
     }
-    tg_int128 unscaled;
-    bool overflows;
-    tg_str text = tg_double_text(call->arena, value, is_float);
-    /*
-     * Beyond 17 digits behind the point there is nothing to round, and large numbers have no
-     * fraction.
-     */
-    if (scale > 300 || fabs(value) >= 1e20 || (scale > 17 && fabs(value) >= 1)) {
+    int exponent;
+    tg_int128 digits = text_digits(tg_double_text(call->arena, value, is_float), &exponent);
+    int64_t dropped = -(int64_t)exponent - scale;
+    if (dropped <= 0) {
         return value;
     }
-    if (scale < -37) {
-        return 0;
+    if (dropped > 20) {
+        return 0; /* less than half a unit */
     }
-    int at = scale < 0 ? 0 : scale;
-    if (at > 37 || !tg_udf_parse_decimal(text, 38, at, &unscaled, &overflows) || overflows) {
-        return value;
-    }
-    if (is_even || scale < 0) {
-        /* Once more with a digit to spare, to see ties. */
-        tg_int128 fine, unit = tg_udf_pow10(scale < 0 ? -scale : 0);
-        int extra = 37 - at < 18 ? 37 - at : 18;
-        if (!tg_udf_parse_decimal(text, 38, at + extra, &fine, &overflows) || overflows) {
-            return value;
-        }
-        tg_int128 step = unit * tg_udf_pow10(extra), rest = fine % step, half = step / 2;
-        tg_int128 quotient = fine / step, size = rest < 0 ? -rest : rest;
-        bool up = size > half || (size == half && (!is_even || quotient % 2 != 0));
-        quotient += up ? (fine < 0 ? -1 : 1) : 0;
-        unscaled = quotient * unit;
-    }
+    tg_int128 unit = tg_udf_pow10((int)dropped), quotient = digits / unit, rest = digits % unit;
+    tg_int128 size = rest < 0 ? -rest : rest;
+    bool up = size * 2 > unit || (size * 2 == unit && (!is_even || quotient % 2 != 0));
+    quotient += up ? (value < 0 ? -1 : 1) : 0;
     tg_buf_clear(&call->text);
-    tg_buf_adds(&call->text, tg_decimal_text(call->arena, unscaled, at));
+    tg_buf_addf(&call->text, "%llde%d", (long long)quotient, -scale);
     const char *rounded = tg_buf_cstr(&call->text);
     double result = is_float ? (double)tg_strtof(rounded) : tg_strtod(rounded);
     return result == 0 ? 0 : result;

@@ -565,7 +565,8 @@ static void format_decimal(tg_udf_call *call)
         tg_int128 unit = tg_udf_pow10(dropped < 38 ? dropped : 38), rest = unscaled % unit,
                   size = rest < 0 ? -rest : rest;
         unscaled /= unit;
-        bool up = size * 2 > unit || (size * 2 == unit && unscaled % 2 != 0);
+        tg_int128 above = unit - size; /* twice the size may not fit */
+        bool up = size > above || (size == above && unscaled % 2 != 0);
         unscaled += up ? (rest < 0 ? -1 : 1) : 0;
     }
     int shown = dropped > 0 ? digits : (int)decimals;
