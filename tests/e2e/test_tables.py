@@ -103,3 +103,13 @@ def test_null_beside_its_folder_name(tidegate):
     read = deltalake.QueryBuilder().register("t", deltalake.DeltaTable(str(tidegate.folder / "warehouse/main/default/t")))
     rows = pyarrow.table(read.execute("SELECT a, s FROM t ORDER BY a").read_all()).to_pylist()
     assert [(row["a"], row["s"]) for row in rows] == expected
+
+
+def test_nul_in_a_partition_value(tidegate):
+    rows = "SELECT concat('x', chr(0), 'y') AS s, 1 AS a UNION ALL SELECT chr(0), 2 UNION ALL SELECT 'x', 3"
+    tidegate("sql", "-e", f"CREATE TABLE t PARTITIONED BY (s) AS {rows}")
+    for predicate, expected in (("true", "123"), ("s = concat('x', chr(0), 'y')", "1"), ("s < 'x'", "2"), ("length(s) = 1", "23")):
+        done = tidegate("sql", "--format", "csv", "-e", f"SELECT a FROM t WHERE {predicate} ORDER BY a")
+        assert "".join(done.stdout.split()[1:]) == expected
+    tidegate("sql", "-e", "DELETE FROM t WHERE s = chr(0) OR a = 3")
+    assert tidegate("sql", "--format", "csv", "-e", "SELECT a, length(s) AS l FROM t").stdout.split() == ["a,l", "1,3"]

@@ -2,26 +2,30 @@
 /* Pieces of DuckDB SQL, and reading single cells of its results. */
 #include "engine/duckdb/duckdb_int.h"
 
-static void put_quoted(tg_buf *out, tg_str text, char quote)
-{
-    tg_buf_addc(out, quote);
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] == quote) {
-            tg_buf_addc(out, quote);
-        }
-        tg_buf_addc(out, text.ptr[i]);
-    }
-    tg_buf_addc(out, quote);
-}
-
 void tg_duckdb_put_ident(tg_buf *out, tg_str name)
 {
-    put_quoted(out, name, '"');
+    tg_buf_addq(out, name, '"');
 }
 
+/*
+ * A NUL would end the text of the query, so such strings are joined from pieces:
+ * ('a' || chr(0) || 'b').
+ */
 void tg_duckdb_put_string(tg_buf *out, tg_str text)
 {
-    put_quoted(out, text, '\'');
+    size_t nul = tg_str_find(text, (tg_str){"", 1}, 0);
+    if (nul == SIZE_MAX) {
+        tg_buf_addq(out, text, '\'');
+        return;
+    }
+    tg_buf_addc(out, '(');
+    for (; nul != SIZE_MAX; nul = tg_str_find(text, (tg_str){"", 1}, 0)) {
+        tg_buf_addq(out, tg_str_sub(text, 0, nul), '\'');
+        tg_buf_addz(out, " || chr(0) || ");
+        text = tg_str_sub(text, nul + 1, text.len);
+    }
+    tg_buf_addq(out, text, '\'');
+    tg_buf_addc(out, ')');
 }
 
 static tg_code put_type(tg_buf *out, const tg_type *type, int depth, tg_error *err);
