@@ -64,7 +64,7 @@ tg_str tg_instant_text(tg_arena *arena, int64_t us);
 /*
  * Spark's string to date / timestamp casts (SparkDateTimeUtils): "YYYY", "YYYY-MM", "YYYY-MM-DD",
  * with 'T' or blank and a time of day, an optional zone; blanks at both ends are trimmed. Special
- * words (epoch, now ...) are not accepted here.
+ * words (epoch, now ...) are not accepted here, nor dates beyond 32 bits of days.
  * has_zone tells whether the text named a zone; without one the result is the local time as if UTC.
  */
 bool tg_date_parse(tg_str text, int64_t *out_days);

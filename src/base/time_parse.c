@@ -94,7 +94,11 @@ bool tg_date_parse(tg_str text, int64_t *out_days)
     if (!is_end || !tg_date_is_valid(fields[YEAR], fields[MONTH], fields[DAY])) {
         return false;
     }
-    *out_days = tg_days_from_civil(fields[YEAR], fields[MONTH], fields[DAY]);
+    int64_t days = tg_days_from_civil(fields[YEAR], fields[MONTH], fields[DAY]);
+    if (days < INT32_MIN || days > INT32_MAX) {
+        return false;
+    }
+    *out_days = days;
     return true;
 }
 

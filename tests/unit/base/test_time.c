@@ -112,6 +112,10 @@ static void parses_dates_as_spark(void **state)
         {TG_S("2024-"), NULL},
         {TG_S("24-01-01"), NULL},
         {TG_S("12345678-01-01"), NULL},
+        {TG_S("5881580-07-11"), "+5881580-07-11"}, /* the last and the first of 32 bits */
+        {TG_S("5881580-07-12"), NULL},
+        {TG_S("-5877641-06-23"), "-5877641-06-23"},
+        {TG_S("-5877641-06-22"), NULL},
         {TG_S("20240131"), NULL},
         {TG_S("2024/01/31"), NULL},
         {TG_S("--2024-01-31"), NULL},

@@ -181,6 +181,11 @@ static void partition_values_round_trip(void **unused)
     assert_int_equal(
         tg_value_from_partition(TG_S("x"), false, tg_type_of(TG_TYPE_INT), NULL, arena, &v, NULL),
         TG_INVALID_DATA);
+    assert_int_equal(tg_value_from_partition(TG_S("5881580-07-12"), false, tg_type_of(TG_TYPE_DATE),
+                                             NULL, arena, &v, NULL),
+                     TG_INVALID_DATA);
+    assert_false(
+        tg_value_from_stat(TG_S("5881580-07-12"), true, tg_type_of(TG_TYPE_DATE), true, arena, &v));
     assert_int_equal(tg_value_from_partition(TG_S("x"), false, tg_type_of(TG_TYPE_BINARY), NULL,
                                              arena, &v, NULL),
                      TG_UNSUPPORTED);
