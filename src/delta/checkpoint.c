@@ -46,18 +46,39 @@ static bool see_first(collector *c, char kind, tg_str name, tg_str rest)
     return true;
 }
 
+/* The end of a member's value "true" that starts behind its name; SIZE_MAX when it is not that. */
+static size_t end_of_true(tg_str line, size_t at)
+{
+    bool has_colon = false;
+    for (; at < line.len; at++) {
+        char c = line.ptr[at];
+        if (c == ':' && !has_colon) {
+            has_colon = true;
+        } else if (c != ' ' && c != '\t' && c != '\r') {
+            break;
+        }
+    }
+    tg_str word = TG_S("true");
+    return has_colon && tg_str_starts(tg_str_sub(line, at, line.len), word) ? at + word.len
+                                                                            : SIZE_MAX;
+}
+
 /*
  * A checkpoint changes no data: dataChange is false in it. Within strings quotes are escaped, so
- * the member is what is found.
+ * the member is what is found (or a string of that text, which no colon and true follow).
  */
 static void add_line(tg_buf *lines, tg_str line)
 {
-    tg_str changes = TG_S("\"dataChange\":true");
-    size_t at = tg_str_find(line, changes, 0);
-    if (at != SIZE_MAX) {
-        tg_buf_adds(lines, tg_str_sub(line, 0, at));
-        tg_buf_addz(lines, "\"dataChange\":false");
-        line = tg_str_sub(line, at + changes.len, line.len);
+    tg_str name = TG_S("\"dataChange\"");
+    for (size_t at = tg_str_find(line, name, 0); at != SIZE_MAX;
+         at = tg_str_find(line, name, at + 1)) {
+        size_t end = end_of_true(line, at + name.len);
+        if (end != SIZE_MAX) {
+            tg_buf_adds(lines, tg_str_sub(line, 0, at));
+            tg_buf_addz(lines, "\"dataChange\":false");
+            line = tg_str_sub(line, end, line.len);
+            break;
+        }
     }
     tg_buf_adds(lines, line);
     tg_buf_addc(lines, '\n');

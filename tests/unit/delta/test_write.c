@@ -584,6 +584,19 @@ static void test_checkpoint(void **state)
     assert_int_equal(tg_str_find(text, TG_S("{\"remove\""), 0), SIZE_MAX);
 }
 
+/* Other writers' lines have blanks where they like, and the word in other places. */
+static void test_checkpoint_changes_no_data(void **state)
+{
+    table *t = *state;
+    table_commit(t, 1,
+                 "{\"add\":{\"path\":\"a\",\"partitionValues\":{},\"size\":1,"
+                 "\"modificationTime\":1,\"tags\":{\"x\":\"dataChange\",\"dataChange\":\"true\"},"
+                 "\"dataChange\" : \t true}}\n");
+    assert_ok(tg_delta_checkpoint_write(&t->delta, table_load(t, -1), NULL), NULL);
+    tg_str text = log_text(t, "00000000000000000001.checkpoint.parquet");
+    assert_holds(text, "{\"x\":\"dataChange\",\"dataChange\":\"true\"},\"dataChange\":false}}");
+}
+
 static void test_checkpoint_fails(void **state)
 {
     table *t = *state;
@@ -640,6 +653,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_unclear_answers, set_up, table_tear_down),
         cmocka_unit_test_setup_teardown(test_visible_though_failed, set_up, table_tear_down),
         cmocka_unit_test_setup_teardown(test_checkpoint, set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_checkpoint_changes_no_data, set_up, table_tear_down),
         cmocka_unit_test_setup_teardown(test_checkpoint_fails, set_up, table_tear_down),
         cmocka_unit_test_setup_teardown(test_sync_files, set_up, table_tear_down),
     };
