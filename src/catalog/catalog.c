@@ -33,7 +33,7 @@ bool tg_catalog_format(tg_str word, tg_table_format *out)
     return false;
 }
 
-static tg_str format_word(tg_table_format format)
+tg_str tg_catalog_format_word(tg_table_format format)
 {
     for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
         if (formats[i].format == format) {
@@ -206,7 +206,7 @@ static tg_code locate_path(const tg_catalog *catalog, const tg_name *name, tg_ta
     tg_str text = name->parts[1].text;
     if (text.len == 0) {
         (void)TG_ERR(err, INVALID_IDENTIFIER, "the path of a %.*s table is empty",
-                     TG_SARG(format_word(format)));
+                     TG_SARG(tg_catalog_format_word(format)));
         return tg_error_span(err, name->span.offset, name->span.len);
     }
     tg_str path;
@@ -216,7 +216,7 @@ static tg_code locate_path(const tg_catalog *catalog, const tg_name *name, tg_ta
         return code;
     }
     tg_auto_buf tg_buf full = TG_BUF_INIT;
-    tg_buf_adds(&full, format_word(format));
+    tg_buf_adds(&full, tg_catalog_format_word(format));
     tg_buf_addc(&full, '.');
     add_part(&full, path);
     *out = (tg_location){.full_name = tg_buf_take(&full, arena), .format = format, .path = path};

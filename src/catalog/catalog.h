@@ -69,5 +69,7 @@ tg_code tg_catalog_not_found_(const tg_catalog *catalog, const tg_name *name, co
  * case.
  */
 bool tg_catalog_format(tg_str word, tg_table_format *out);
+/* And back: in lower case. */
+tg_str tg_catalog_format_word(tg_table_format format);
 
 #endif

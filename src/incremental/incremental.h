@@ -120,10 +120,20 @@ typedef struct tg_refresh_plan {
     tg_region advanced;
 } tg_refresh_plan;
 
-/* The digest of a definition: normal text of the query with its views' texts, output names, zone,
- * semantics version. */
-tg_digest tg_definition_digest(const tg_query *query, const tg_query *const *views,
-                               size_t view_count, tg_str zone_name);
+/* What an answer is made of, but for the rows: equal digests, equal answers over equal sources. */
+typedef struct tg_definition {
+    const tg_query *query;
+    const tg_query *const *views; /* that it reads, also through views */
+    size_t view_count;
+    tg_str zone_name;
+    const tg_column_def *columns; /* declared: another type there must not pass as NO_OP */
+    size_t column_count;
+    const tg_location *const *sources; /* not of this pipeline: how their files are read counts */
+    size_t source_count;
+} tg_definition;
+
+/* Of the normal text of the query with its views' texts, what stands above, semantics version. */
+tg_digest tg_definition_digest(const tg_definition *definition, tg_arena *arena);
 
 /* The read_version to ask commits_since from: of the state, or -1 when there is none. */
 int64_t tg_plan_read_version(const tg_state_facts *state, tg_arena *arena);

@@ -170,6 +170,32 @@ bool tg_plan_quick(const tg_refresh_input *input, tg_arena *arena, tg_refresh_pl
     return true;
 }
 
+/* ---- what a definition says ------------------------------------------------------------------ */
+
+/* Lengths go before the texts, so that no value can pass for two. */
+static void put_counted(tg_str text, tg_buf *out)
+{
+    tg_buf_addf(out, " %zu:%.*s", text.len, TG_SARG(text));
+}
+
+/*
+ * How the files of a source become rows. A Delta table says that itself; elsewhere format and
+ * options do, and the files' identity does not know them.
+ */
+static void put_reading(tg_str name, tg_table_format format, const tg_property *options,
+                        size_t option_count, tg_buf *out)
+{
+    if (format == TG_FORMAT_DELTA) {
+        return;
+    }
+    tg_buf_addf(out, "\n%.*s files", TG_SARG(tg_catalog_format_word(format)));
+    put_counted(name, out);
+    for (size_t i = 0; i < option_count; i++) {
+        put_counted(options[i].key, out);
+        put_counted(options[i].value, out);
+    }
+}
+
 /* ---- full plan ------------------------------------------------------------------------------- */
 
 /* Declared columns must be the query's: same names, storable types. */
@@ -309,6 +335,10 @@ static tg_str fingerprint_of(const tg_refresh_input *input, const tg_bound_query
                     TG_SARG(tg_type_text(arena, column->type)));
     }
     tg_sql_canonical_rel(query->rel, &text);
+    for (size_t i = 0; i < query->table_count; i++) {
+        const tg_table *table = query->tables[i];
+        put_reading(table->name, table->format, table->options, table->option_count, &text);
+    }
     return tg_digest_text(arena, tg_digest_of(tg_buf_str(&text)));
 }
 
@@ -536,15 +566,37 @@ bool tg_plan_rebase(const tg_refresh_plan *plan, const tg_refresh_input *input,
 
 /* ---- definitions ----------------------------------------------------------------------------- */
 
-tg_digest tg_definition_digest(const tg_query *query, const tg_query *const *views,
-                               size_t view_count, tg_str zone_name)
+static tg_digest digest_query(const tg_definition *definition)
 {
     tg_auto_buf tg_buf text = TG_BUF_INIT;
-    tg_buf_addf(&text, "semantics %d zone %.*s\n", TG_SEMANTICS_VERSION, TG_SARG(zone_name));
-    tg_sql_print_query(query, /* pretty= */ false, &text);
-    for (size_t i = 0; i < view_count; i++) {
+    tg_buf_addf(&text, "semantics %d zone %.*s\n", TG_SEMANTICS_VERSION,
+                TG_SARG(definition->zone_name));
+    tg_sql_print_query(definition->query, /* pretty= */ false, &text);
+    for (size_t i = 0; i < definition->view_count; i++) {
         tg_buf_addc(&text, '\n');
-        tg_sql_print_query(views[i], /* pretty= */ false, &text);
+        tg_sql_print_query(definition->views[i], /* pretty= */ false, &text);
     }
     return tg_digest_of(tg_buf_str(&text));
+}
+
+/* A definition of nothing but queries has their digest alone, as states of older releases do. */
+tg_digest tg_definition_digest(const tg_definition *definition, tg_arena *arena)
+{
+    tg_digest queries = digest_query(definition);
+    tg_auto_buf tg_buf rest = TG_BUF_INIT;
+    for (size_t i = 0; i < definition->column_count; i++) {
+        const tg_column_def *column = &definition->columns[i];
+        tg_str type = column->type ? tg_type_text(arena, column->type) : TG_S("");
+        tg_buf_addf(&rest, "\n%.*s %.*s", TG_SARG(column->name.text), TG_SARG(type));
+    }
+    for (size_t i = 0; i < definition->source_count; i++) {
+        const tg_location *source = definition->sources[i];
+        put_reading(source->full_name, source->format, source->options, source->option_count,
+                    &rest);
+    }
+    if (rest.len == 0) {
+        return queries;
+    }
+    return tg_digest_of(tg_str_printf(arena, "%.*s%.*s", TG_SARG(tg_digest_text(arena, queries)),
+                                      TG_SARG(tg_buf_str(&rest))));
 }

@@ -107,27 +107,26 @@ static const tg_property *wanted_properties(tg_update *u, const tg_dataset *data
     return properties;
 }
 
-/* The query with its views, and the declared columns: another type there must not pass as NO_OP. */
 static tg_digest digest_definition(tg_update *u, const tg_flow *flow)
 {
     const tg_query **views = TG_NEW_ARRAY(u->arena, const tg_query *, flow->view_count);
     for (size_t i = 0; i < flow->view_count; i++) {
         views[i] = flow->views[i]->stmt->query;
     }
-    tg_digest digest =
-        tg_definition_digest(flow->spec->query, views, flow->view_count, tg_zone_name(u->zone));
-    const tg_stmt *stmt = flow->dataset->stmt;
-    if (stmt->column_count == 0) {
-        return digest;
+    const tg_location **sources =
+        TG_NEW_ARRAY(u->arena, const tg_location *, flow->external_count);
+    for (size_t i = 0; i < flow->external_count; i++) {
+        sources[i] = &u->graph->externals[flow->externals[i]].location;
     }
-    tg_auto_buf tg_buf text = TG_BUF_INIT;
-    tg_buf_adds(&text, tg_digest_text(u->arena, digest));
-    for (size_t i = 0; i < stmt->column_count; i++) {
-        const tg_column_def *column = &stmt->columns[i];
-        tg_str type = column->type ? tg_type_text(u->arena, column->type) : TG_S("");
-        tg_buf_addf(&text, "\n%.*s %.*s", TG_SARG(column->name.text), TG_SARG(type));
-    }
-    return tg_digest_of(tg_buf_str(&text));
+    const tg_definition definition = {.query = flow->spec->query,
+                                      .views = views,
+                                      .view_count = flow->view_count,
+                                      .zone_name = tg_zone_name(u->zone),
+                                      .columns = flow->dataset->stmt->columns,
+                                      .column_count = flow->dataset->stmt->column_count,
+                                      .sources = sources,
+                                      .source_count = flow->external_count};
+    return tg_definition_digest(&definition, u->arena);
 }
 
 static void fill_input(tg_update *u, tg_flow_run *run)
