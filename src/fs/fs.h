@@ -21,6 +21,12 @@ typedef struct tg_fs_entry {
     bool is_link;       /* by list only: the entry is a symbolic link, is_folder tells its target */
     int64_t size_bytes; /* -1: not asked for */
     int64_t mtime_ms;   /* since 1970-01-01 UTC, rounded down; -1: not asked for */
+    /*
+     * Tell whether it is the file it was where size and mtime do not: a copy may be given those of
+     * what it replaces. 0: not asked for, or the storage has none.
+     */
+    uint64_t inode;
+    int64_t ctime_ns;
 } tg_fs_entry;
 
 typedef struct tg_fs {

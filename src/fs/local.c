@@ -164,6 +164,8 @@ static void set_details(tg_fs_entry *entry, const struct stat *info)
     entry->is_folder = S_ISDIR(info->st_mode);
     entry->size_bytes = (int64_t)info->st_size;
     entry->mtime_ms = (int64_t)info->st_mtim.tv_sec * 1000 + info->st_mtim.tv_nsec / 1000000;
+    entry->inode = (uint64_t)info->st_ino;
+    entry->ctime_ns = (int64_t)info->st_ctim.tv_sec * 1000000000 + info->st_ctim.tv_nsec;
 }
 
 static int by_name(const void *a, const void *b)

@@ -20,7 +20,7 @@ typedef struct tg_pin {
     tg_str name; /* full name as in tg_table.name */
     tg_str path;
     int64_t version;  /* -1 for sources that are not Delta */
-    tg_digest digest; /* of the commit file; not Delta: of the files' names, sizes and times */
+    tg_digest digest; /* of the commit file; not Delta: of the files' names, sizes, times, inodes */
     const tg_table *table;
 } tg_pin;
 

@@ -55,6 +55,10 @@ static tg_code source_files(tg_duckdb_engine *engine, tg_table_format format, tg
     return TG_OK;
 }
 
+/*
+ * Inode and ctime as well: `mv`, `rsync -t` and `cp -p` bring other rows under an old size and
+ * mtime. What only looks new (a copied folder, a chmod) is recomputed once.
+ */
 tg_code tg_duckdb_source_digest(tg_duckdb_engine *engine, tg_table_format format, tg_str path,
                                 tg_arena *arena, tg_digest *out_digest, tg_error *err)
 {
@@ -65,7 +69,9 @@ tg_code tg_duckdb_source_digest(tg_duckdb_engine *engine, tg_table_format format
     for (size_t i = 0; i < count; i++) {
         tg_fs_entry entry;
         TG_TRY(tg_fs_stat(engine->fs, paths[i], &entry, err));
-        tg_buf_addf(&text, "%lld %lld ", (long long)entry.size_bytes, (long long)entry.mtime_ms);
+        tg_buf_addf(&text, "%lld %lld %llu %lld ", (long long)entry.size_bytes,
+                    (long long)entry.mtime_ms, (unsigned long long)entry.inode,
+                    (long long)entry.ctime_ns);
         tg_buf_adds(&text, paths[i]);
         tg_buf_addc(&text, '\0');
     }
