@@ -226,6 +226,13 @@ static tg_code check_declared(const tg_refresh_input *input, tg_schema query, tg
     return TG_OK;
 }
 
+/* The schema that a refresh leaves behind. */
+typedef struct planned_schema {
+    tg_schema schema;
+    bool is_changed;
+    bool needs_new_rows; /* files as they are would not do: a column went or has another type */
+} planned_schema;
+
 static tg_field declared_field(const tg_refresh_input *input, tg_field field)
 {
     for (size_t i = 0; i < input->column_count; i++) {
@@ -240,27 +247,35 @@ static tg_field declared_field(const tg_refresh_input *input, tg_field field)
     return field;
 }
 
+static tg_code query_field(const tg_refresh_input *input, tg_field from, tg_field *out,
+                           tg_error *err)
+{
+    *out = declared_field(input, from);
+    if (out->type->kind == TG_TYPE_VOID) {
+        TG_FAIL(err, DATATYPE_MISMATCH,
+                "column `%.*s` of %.*s has type void: a table cannot hold it", TG_SARG(out->name),
+                TG_SARG(input->target_name));
+    }
+    return TG_OK;
+}
+
 /* Design 4.11: new columns are added, dropped ones stay and read NULL, another type is an error. */
 static tg_code evolve_schema(const tg_refresh_input *input, tg_schema query, tg_arena *arena,
-                             tg_schema *out_schema, bool *out_changed, tg_error *err)
+                             planned_schema *out, tg_error *err)
 {
     TG_VEC(tg_field) fields = {0};
-    *out_changed = !input->target.exists;
     const tg_schema table = input->target.schema;
+    out->is_changed = !input->target.exists;
     for (size_t i = 0; i < table.count; i++) {
         TG_VEC_PUSH(arena, &fields, table.fields[i]);
     }
     for (size_t i = 0; i < query.count; i++) {
-        tg_field field = declared_field(input, query.fields[i]);
-        if (field.type->kind == TG_TYPE_VOID) {
-            TG_FAIL(err, DATATYPE_MISMATCH,
-                    "column `%.*s` of %.*s has type void: a table cannot hold it",
-                    TG_SARG(field.name), TG_SARG(input->target_name));
-        }
+        tg_field field;
+        TG_TRY(query_field(input, query.fields[i], &field, err));
         ptrdiff_t at = tg_schema_find(table, field.name);
         if (at < 0) {
             TG_VEC_PUSH(arena, &fields, field);
-            *out_changed = true;
+            out->is_changed = true;
         } else if (!tg_type_equal(table.fields[at].type, field.type)) {
             TG_ERR(err, DELTA_FAILED_TO_MERGE_FIELDS,
                    "column `%.*s` of %.*s is %.*s, but the query gives %.*s", TG_SARG(field.name),
@@ -270,7 +285,34 @@ static tg_code evolve_schema(const tg_refresh_input *input, tg_schema query, tg_
                 err, "Cast the column in the query to the table's type, or give it another name.");
         }
     }
-    *out_schema = (tg_schema){.fields = fields.items, .count = fields.count};
+    out->schema = (tg_schema){.fields = fields.items, .count = fields.count};
+    return TG_OK;
+}
+
+/*
+ * A view holds the answer of its query and nothing else: its columns are the query's, in its order,
+ * of its types. What is in the table already stays as the table writes it.
+ */
+static tg_code follow_query(const tg_refresh_input *input, tg_schema query, tg_arena *arena,
+                            planned_schema *out, tg_error *err)
+{
+    tg_schema table = input->target.schema;
+    tg_field *fields = TG_NEW_ARRAY(arena, tg_field, query.count);
+    bool differs = query.count != table.count;
+    for (size_t i = 0; i < query.count; i++) {
+        TG_TRY(query_field(input, query.fields[i], &fields[i], err));
+        ptrdiff_t at = tg_schema_find(table, fields[i].name);
+        bool is_same = at >= 0 && tg_type_equal(table.fields[at].type, fields[i].type);
+        if (is_same) {
+            fields[i] = table.fields[at];
+        } else if (at >= 0) {
+            fields[i].name = table.fields[at].name;
+        }
+        differs = differs || !is_same || at != (ptrdiff_t)i;
+    }
+    out->schema = (tg_schema){.fields = fields, .count = query.count};
+    out->is_changed = differs || !input->target.exists;
+    out->needs_new_rows = out->is_changed;
     return TG_OK;
 }
 
@@ -288,9 +330,9 @@ static bool same_partitioning(const tg_refresh_input *input)
 }
 
 static tg_code plan_target(const tg_refresh_input *input, tg_schema query, tg_arena *arena,
-                           tg_program_target *target, tg_error *err)
+                           tg_program_target *target, bool *out_needs_new_rows, tg_error *err)
 {
-    bool schema_changed;
+    planned_schema planned = {0};
     TG_TRY(check_declared(input, query, err));
     if (input->target.exists && !same_partitioning(input)) {
         TG_ERR(err, CANNOT_UPDATE_PARTITION_COLUMNS,
@@ -298,7 +340,9 @@ static tg_code plan_target(const tg_refresh_input *input, tg_schema query, tg_ar
         return tg_error_hint(
             err, "Keep the table's PARTITIONED BY columns, or define the table under a new name.");
     }
-    TG_TRY(evolve_schema(input, query, arena, &target->schema, &schema_changed, err));
+    TG_TRY(input->kind == TG_FLOW_COMPLETE ? follow_query(input, query, arena, &planned, err)
+                                           : evolve_schema(input, query, arena, &planned, err));
+    target->schema = planned.schema;
     target->name = input->target_name;
     target->path = input->target_path;
     target->read_version = input->target.exists ? input->target.version : -1;
@@ -308,7 +352,8 @@ static tg_code plan_target(const tg_refresh_input *input, tg_schema query, tg_ar
     target->partition_count = input->partition_count;
     target->comment = input->comment.len ? input->comment : input->target.comment;
     merge_properties(input, arena, target);
-    target->changes_metadata = schema_changed || !definition_matches_table(input);
+    target->changes_metadata = planned.is_changed || !definition_matches_table(input);
+    *out_needs_new_rows = planned.needs_new_rows;
     return TG_OK;
 }
 
@@ -494,12 +539,16 @@ tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *que
     TG_TRY(tg_sql_output_schema(query->rel, arena, &query_schema, err));
     TG_TRY(check_predicate_columns(input, query_schema, arena, err));
     tg_program_target target = {0};
-    TG_TRY(plan_target(input, query_schema, arena, &target, err));
+    bool needs_new_rows;
+    TG_TRY(plan_target(input, query_schema, arena, &target, &needs_new_rows, err));
     tg_window window;
     TG_TRY(tg_window_bind(input, target.schema, arena, &window, err));
 
     tg_str fingerprint = fingerprint_of(input, query, arena);
     const char *issue = state_issue(input, &window, fingerprint, arena);
+    if (!issue && needs_new_rows) {
+        issue = "QUERY_FINGERPRINT_CHANGED"; /* declared types are no part of the fingerprint */
+    }
     bool is_covered = issue == NULL;
     if (is_covered && !target.changes_metadata) {
         set_no_op(out_plan, &window, arena);
