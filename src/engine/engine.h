@@ -138,6 +138,11 @@ struct tg_engine {
                              const tg_zone *zone, tg_arena *arena, tg_commit_fact **out_commits,
                              size_t *out_count, tg_error *err);
     /*
+     * What `run` would refuse about columns, partitioning and properties of a target that it makes
+     * or changes: asked while nothing is written yet. Needs neither the table nor a library.
+     */
+    tg_code (*check_target)(void *self, const tg_program_target *target, tg_error *err);
+    /*
      * Runs a program and commits it: one version, or none. On a lost race the engine itself
      * answers: a winner removed a file that this attempt removes, or changed the schema ->
      * TG_CONFLICT; else the hooks decide. hooks NULL: the Delta conflict test. TG_CONFLICT means:

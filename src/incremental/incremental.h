@@ -138,6 +138,8 @@ tg_digest tg_definition_digest(const tg_definition *definition, tg_arena *arena)
 /* The read_version to ask commits_since from: of the state, or -1 when there is none. */
 int64_t tg_plan_read_version(const tg_state_facts *state, tg_arena *arena);
 
+/* CANNOT_UPDATE_PARTITION_COLUMNS when the table exists and has others; tg_plan_refresh asks too. */
+TG_CHECKED tg_code tg_plan_check_partitioning(const tg_refresh_input *input, tg_error *err);
 /* Is NO_OP proven? Then out_plan is set (technique NO_OP). Errors are left to tg_plan_refresh. */
 bool tg_plan_quick(const tg_refresh_input *input, tg_arena *arena, tg_refresh_plan *out_plan);
 /*

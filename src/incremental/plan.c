@@ -329,17 +329,38 @@ static bool same_partitioning(const tg_refresh_input *input)
     return true;
 }
 
+tg_code tg_plan_check_partitioning(const tg_refresh_input *input, tg_error *err)
+{
+    if (!input->target.exists || same_partitioning(input)) {
+        return TG_OK;
+    }
+    TG_ERR(err, CANNOT_UPDATE_PARTITION_COLUMNS,
+           "the partition columns of %.*s cannot be changed", TG_SARG(input->target_name));
+    return tg_error_hint(
+        err, "Keep the table's PARTITIONED BY columns, or define the table under a new name.");
+}
+
+/* The table's own; of a new one those asked for, as its columns spell them. */
+static const tg_str *partition_names(const tg_refresh_input *input, tg_schema schema,
+                                     tg_arena *arena)
+{
+    if (input->target.exists) {
+        return input->target.partition_columns;
+    }
+    tg_str *names = TG_NEW_ARRAY(arena, tg_str, input->partition_count);
+    for (size_t i = 0; i < input->partition_count; i++) {
+        ptrdiff_t at = tg_schema_find(schema, input->partition_columns[i]);
+        names[i] = at < 0 ? input->partition_columns[i] : schema.fields[at].name;
+    }
+    return names;
+}
+
 static tg_code plan_target(const tg_refresh_input *input, tg_schema query, tg_arena *arena,
                            tg_program_target *target, bool *out_needs_new_rows, tg_error *err)
 {
     planned_schema planned = {0};
     TG_TRY(check_declared(input, query, err));
-    if (input->target.exists && !same_partitioning(input)) {
-        TG_ERR(err, CANNOT_UPDATE_PARTITION_COLUMNS,
-               "the partition columns of %.*s cannot be changed", TG_SARG(input->target_name));
-        return tg_error_hint(
-            err, "Keep the table's PARTITIONED BY columns, or define the table under a new name.");
-    }
+    TG_TRY(tg_plan_check_partitioning(input, err));
     TG_TRY(input->kind == TG_FLOW_COMPLETE ? follow_query(input, query, arena, &planned, err)
                                            : evolve_schema(input, query, arena, &planned, err));
     target->schema = planned.schema;
@@ -347,8 +368,7 @@ static tg_code plan_target(const tg_refresh_input *input, tg_schema query, tg_ar
     target->path = input->target_path;
     target->read_version = input->target.exists ? input->target.version : -1;
     target->table_id = input->target.exists ? input->target.table_id : input->new_table_id;
-    target->partition_columns =
-        input->target.exists ? input->target.partition_columns : input->partition_columns;
+    target->partition_columns = partition_names(input, target->schema, arena);
     target->partition_count = input->partition_count;
     target->comment = input->comment.len ? input->comment : input->target.comment;
     merge_properties(input, arena, target);

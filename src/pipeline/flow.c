@@ -180,16 +180,61 @@ static tg_code bind(tg_update *u, tg_flow_run *run, tg_error *err)
     return TG_OK;
 }
 
+/* ---- what the definition asks of the table --------------------------------------------------- */
+
+/* An error about PARTITIONED BY stands at its column; that file need not be the flow's. */
+static tg_code at_partition_column(const tg_dataset *dataset, size_t index, tg_error *err)
+{
+    const tg_stmt *stmt = dataset->stmt;
+    tg_span span =
+        index < dataset->partition_count ? stmt->clauses.partition_by[index].span : stmt->name.span;
+    tg_code code = tg_error_span(err, span.offset, span.len);
+    tg_error_locate(err, dataset->file->shown_name, dataset->file->text);
+    return code;
+}
+
+static tg_code check_partitioning(const tg_flow_run *run, tg_error *err)
+{
+    return tg_plan_check_partitioning(&run->input, err) == TG_OK
+               ? TG_OK
+               : at_partition_column(run->flow->dataset, 0, err);
+}
+
+/*
+ * What only writing would refuse is found before anything is written. Column after column, so that
+ * the first one at fault is known by its place.
+ */
+static tg_code check_target(tg_update *u, const tg_flow_run *run, tg_error *err)
+{
+    const tg_engine *engine = u->context->engine;
+    if (!run->plan.program || !run->plan.program->target.changes_metadata) {
+        return TG_OK;
+    }
+    tg_program_target target = run->plan.program->target;
+    size_t count = target.partition_count;
+    target.partition_count = 0;
+    TG_TRY(engine->check_target(engine->self, &target, err));
+    while (target.partition_count < count) {
+        target.partition_count++;
+        if (engine->check_target(engine->self, &target, err) != TG_OK) {
+            return at_partition_column(run->flow->dataset, target.partition_count - 1, err);
+        }
+    }
+    return TG_OK;
+}
+
 /* try_quick: the pins are known, so that versions alone may prove that there is nothing to do. */
 static tg_code plan(tg_update *u, tg_flow_run *run, bool try_quick, tg_error *err)
 {
+    TG_TRY(check_partitioning(run, err));
     if (try_quick && tg_plan_quick(&run->input, u->arena, &run->plan)) {
         return TG_OK;
     }
     if (!run->is_bound) {
         TG_TRY(bind(u, run, err));
     }
-    return tg_plan_refresh(&run->input, &run->query, u->arena, &run->plan, err);
+    TG_TRY(tg_plan_refresh(&run->input, &run->query, u->arena, &run->plan, err));
+    return check_target(u, run, err);
 }
 
 /* Does the flow read a table that this update changes? */

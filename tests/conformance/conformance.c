@@ -203,6 +203,20 @@ static void absent_table(void **state)
     assert_fails(c->engine->drop(c->engine->self, c->path, &c->error), TG_NOT_FOUND, &c->error);
 }
 
+static void target_is_checked_without_a_table(void **state)
+{
+    conformance *c = *state;
+    tg_program_target target = new_program(c, -1, "CREATE TABLE")->target;
+    tg_str columns[] = {TG_S("Amount"), TG_S("missing")};
+    target.partition_columns = columns;
+    target.partition_count = 1;
+    assert_ok(c->engine->check_target(c->engine->self, &target, &c->error), &c->error);
+    target.partition_count = 2;
+    assert_fails(c->engine->check_target(c->engine->self, &target, &c->error), TG_INVALID_ARGUMENT,
+                 &c->error);
+    assert_false(facts_now(c).exists);
+}
+
 static void create_gives_facts(void **state)
 {
     conformance *c = *state;
@@ -484,6 +498,7 @@ int run_conformance(const char *name, int (*setup)(void **state), int (*teardown
     }
     const struct CMUnitTest tests[] = {
         CONFORMANCE_TEST(absent_table),
+        CONFORMANCE_TEST(target_is_checked_without_a_table),
         CONFORMANCE_TEST(create_gives_facts),
         CONFORMANCE_TEST(describe_and_identity_agree),
         CONFORMANCE_TEST(digests_differ_by_version),

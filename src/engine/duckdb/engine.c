@@ -68,6 +68,7 @@ tg_engine *tg_engine_duckdb_new(const tg_engine_duckdb_options *options)
         .table_facts = tg_duckdb_table_facts,
         .table_state = tg_duckdb_table_state,
         .commits_since = tg_duckdb_commits_since,
+        .check_target = tg_duckdb_check_target,
         .run = tg_duckdb_run_program,
         .drop = drop_table,
         .close = close_engine,

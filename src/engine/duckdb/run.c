@@ -83,6 +83,14 @@ static tg_code check_steps(const tg_program *program, tg_error *err)
     return TG_OK;
 }
 
+tg_code tg_duckdb_check_target(void *self, const tg_program_target *target, tg_error *err)
+{
+    (void)self;
+    return tg_delta_check_definition(target->schema, target->partition_columns,
+                                     target->partition_count, target->properties,
+                                     target->property_count, err);
+}
+
 static tg_code load_target(tg_duckdb_run_state *run, tg_error *err)
 {
     const tg_program_target *target = &run->program->target;
@@ -90,9 +98,7 @@ static tg_code load_target(tg_duckdb_run_state *run, tg_error *err)
         bool exists;
         TG_TRY(tg_fs_exists(run->engine->fs, target->path, &exists, err));
         run->makes_folder = !exists;
-        return tg_delta_check_definition(target->schema, target->partition_columns,
-                                         target->partition_count, target->properties,
-                                         target->property_count, err);
+        return tg_duckdb_check_target(run->engine, target, err);
     }
     TG_TRY(tg_delta_snapshot_load(&run->engine->delta, target->path, target->read_version,
                                   run->arena, &run->snapshot, err));

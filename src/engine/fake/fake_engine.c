@@ -477,6 +477,20 @@ static tg_code run_attempts(fake_engine *fake, const tg_program *program,
     return TG_OK;
 }
 
+/* Knows of partitioning only: enough for what is built on top. */
+static tg_code fake_check_target(void *self, const tg_program_target *target, tg_error *err)
+{
+    (void)self;
+    for (size_t i = 0; i < target->partition_count; i++) {
+        if (tg_schema_find(target->schema, target->partition_columns[i]) < 0) {
+            TG_FAIL(err, DELTA_PARTITION_COLUMN_NOT_FOUND,
+                    "partition column `%.*s` is not a column of the table",
+                    TG_SARG(target->partition_columns[i]));
+        }
+    }
+    return TG_OK;
+}
+
 static tg_code fake_run(void *self, const tg_program *program, const tg_commit_hooks *hooks,
                         tg_arena *arena, tg_run_result *out_result, tg_error *err)
 {
@@ -546,6 +560,7 @@ tg_engine *tg_engine_fake_new(void)
         .table_facts = fake_table_facts,
         .table_state = fake_table_state,
         .commits_since = fake_commits_since,
+        .check_target = fake_check_target,
         .run = fake_run,
         .drop = fake_drop,
         .close = fake_close,
