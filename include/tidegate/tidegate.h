@@ -66,7 +66,10 @@ tg_status tg_session_open(const tg_session_options *options, tg_session **out_se
                           tg_failure **err);
 /** Takes NULL. @since 0.1.0 */
 void tg_session_close(tg_session *session);
-/** Makes the running call end with TG_STATUS_CANCELLED. @since 0.1.0 */
+/**
+ * Makes the running call of this session end with TG_STATUS_CANCELLED, and its open tg_rows; later
+ * calls and other sessions go on. Without a running call nothing happens. @since 0.1.0
+ */
 void tg_session_cancel(tg_session *session);
 
 /** The rows of one statement. @since 0.1.0 */

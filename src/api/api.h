@@ -16,7 +16,7 @@
 typedef struct tg_api tg_api;
 
 typedef struct tg_api_options {
-    const tg_env *env;      /* NULL: the system's */
+    const tg_env *env;      /* NULL: the system's; its cancel flag is not used */
     const tg_fs *fs;        /* NULL: the local one */
     tg_str folder;          /* absolute working directory */
     tg_str spec;            /* --spec; empty: see find_spec */
@@ -31,7 +31,10 @@ typedef struct tg_api_options {
 TG_CHECKED tg_code tg_api_open(const tg_api_options *options, tg_api **out_api, tg_diags *diags);
 /* Takes NULL. */
 void tg_api_close(tg_api *api);
+/* This session's work ends with TG_CANCELLED, what is begun later too, until tg_api_begin. */
 void tg_api_cancel(tg_api *api);
+/* What was cancelled before does not bear on what comes now. */
+void tg_api_begin(tg_api *api);
 /* NULL when the session works on a bare warehouse. */
 const tg_spec *tg_api_spec(const tg_api *api);
 

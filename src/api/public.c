@@ -162,6 +162,7 @@ tg_status tg_session_execute(tg_session *session, const char *sql, tg_rows **out
     if (!session || !sql || !out_rows) {
         return usage(err, "session, sql and out_rows must be given");
     }
+    tg_api_begin(session->api);
     tg_auto_error tg_error inner = TG_ERROR_INIT;
     tg_result *result;
     tg_str text = tg_str_from(sql);
@@ -245,6 +246,7 @@ tg_status tg_session_update(tg_session *session, const tg_update_request *reques
         return usage(err, "the session has no pipeline: open it with a spec");
     }
     *out_summary = NULL;
+    tg_api_begin(session->api);
     tg_auto_arena tg_arena *arena = tg_arena_new();
     tg_str *refresh = TG_NEW_ARRAY(arena, tg_str, request->refresh_count);
     for (size_t i = 0; i < request->refresh_count; i++) {

@@ -85,9 +85,7 @@ tg_code tg_api_open(const tg_api_options *options, tg_api **out_api, tg_diags *d
     api->fs = options->fs ? options->fs : tg_fs_local();
     api->env = options->env ? options->env : tg_env_system();
     api->own_env = *api->env;
-    if (!api->own_env.cancelled) {
-        api->own_env.cancelled = &api->cancelled;
-    }
+    api->own_env.cancelled = &api->cancelled;
     tg_map_init_ignore_case(&api->views, arena);
     tg_error err = TG_ERROR_INIT;
     tg_code code = load_spec(options, api, diags);
@@ -119,10 +117,15 @@ void tg_api_close(tg_api *api)
     tg_arena_free(api->arena);
 }
 
+/* The engine looks at the flag too. Its own would outlive the call where that needs no engine. */
 void tg_api_cancel(tg_api *api)
 {
-    *api->own_env.cancelled = 1;
-    api->engine->cancel(api->engine->self);
+    api->cancelled = 1;
+}
+
+void tg_api_begin(tg_api *api)
+{
+    api->cancelled = 0;
 }
 
 const tg_spec *tg_api_spec(const tg_api *api)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The real world: system clock, random UUIDs, the process environment, one cancel flag per process.
+ * The real world: system clock, random UUIDs, the process environment.
  */
 #include "base/env.h"
 
@@ -40,14 +40,13 @@ static const char *system_getenv(void *self, const char *name)
 
 const tg_env *tg_env_system(void)
 {
-    static volatile sig_atomic_t cancelled;
     static const tg_env env = {
         .now_us = system_now_us,
         .monotonic_ns = system_monotonic_ns,
         .uuid = system_uuid,
         .getenv = system_getenv,
         .self = NULL,
-        .cancelled = &cancelled,
+        .cancelled = NULL,
     };
     return &env;
 }

@@ -24,7 +24,10 @@ typedef struct tg_env {
     /* NULL when not set. The pointer is valid until the environment changes. */
     const char *(*getenv)(void *self, const char *name);
     void *self;
-    /* Set by a signal handler (Ctrl-C); long work looks at it between steps. */
+    /*
+     * Set by a signal handler (Ctrl-C); long work looks at it between steps. NULL: nobody cancels,
+     * as in the system's, for what is cancelled is a session and not the process.
+     */
     volatile sig_atomic_t *cancelled;
 } tg_env;
 

@@ -54,6 +54,8 @@ void tg_cli_man(FILE *to);
 /* Opens the session of a command; prints what went wrong. Status 0 and *out_api, or the exit
  * status. */
 int tg_cli_open(tg_cli *cli, bool need_spec, tg_api **out_api);
+/* Ctrl-C ends the process from here on. */
+void tg_cli_close(tg_api *api);
 /* One error, or all of a list, on standard error. */
 void tg_cli_print_error(const tg_error *err);
 void tg_cli_print_diags(const tg_diags *diags);

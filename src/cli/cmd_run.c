@@ -156,7 +156,7 @@ static int update(tg_cli *cli, bool is_dry_run)
     }
     print_result(&result, as_json, is_dry_run, status);
     tg_diags_dispose(&diags);
-    tg_api_close(api);
+    tg_cli_close(api);
     return status;
 }
 

@@ -116,7 +116,7 @@ int tg_cmd_sql(tg_cli *cli)
     if (run.failed_count > 0 && run.keep_going && run.format != TG_FORMAT_OUT_ROWS) {
         fprintf(stderr, "%zu of %zu statements failed\n", run.failed_count, run.statement);
     }
-    tg_api_close(run.api);
+    tg_cli_close(run.api);
     return run.status;
 }
 
@@ -147,6 +147,6 @@ int tg_cmd_show(tg_cli *cli)
     tg_str sql = tg_str_printf(cli->arena, "SELECT * FROM %.*s LIMIT %lld",
                                TG_SARG(cli->arguments.items[0]), (long long)limit);
     (void)run_text(&run, cli->arena, sql, "TABLE");
-    tg_api_close(run.api);
+    tg_cli_close(run.api);
     return run.status;
 }

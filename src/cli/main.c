@@ -5,13 +5,14 @@
 #include <signal.h>
 #include <unistd.h>
 
-static tg_api *running; /* for the signal handler only */
+static tg_api *volatile running; /* for the signal handler only */
 
 static void on_interrupt(int number)
 {
     (void)number;
-    if (running) {
-        tg_api_cancel(running);
+    tg_api *api = running;
+    if (api) {
+        tg_api_cancel(api);
     } else {
         _exit(TG_STATUS_CANCELLED);
     }
@@ -82,6 +83,12 @@ int tg_cli_open(tg_cli *cli, bool need_spec, tg_api **out_api)
     return TG_STATUS_OK;
 }
 
+void tg_cli_close(tg_api *api)
+{
+    running = NULL; /* first: the handler must not meet a session that goes away */
+    tg_api_close(api);
+}
+
 static int dispatch(tg_cli *cli)
 {
     switch (cli->command) {
@@ -128,7 +135,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "tidegate: could not write to standard output\n");
         status = TG_STATUS_FAILED;
     }
-    running = NULL;
     tg_arena_free(cli.arena);
     return status;
 }
