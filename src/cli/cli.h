@@ -42,8 +42,9 @@ typedef struct tg_cli {
 /* Fills cli from argv behind the program's name. Errors: TIDEGATE_INVALID_OPTION with the nearest
  * name. */
 TG_CHECKED tg_code tg_cli_parse(tg_cli *cli, int argc, char **argv, tg_error *err);
-/* Splits "A,B" of repeatable lists into names. */
-void tg_cli_list(tg_cli *cli, tg_option_id option, tg_str **out_items, size_t *out_count);
+/* Splits "A,B" of repeatable lists into names; TIDEGATE_INVALID_OPTION for an empty one. */
+TG_CHECKED tg_code tg_cli_list(tg_cli *cli, tg_option_id option, tg_str **out_items,
+                               size_t *out_count, tg_error *err);
 
 /* Prints a usage error and returns the exit status 2. */
 int tg_cli_usage(const tg_error *err, tg_command_id command);

@@ -122,6 +122,15 @@ static void print_result(const tg_update_result *result, bool as_json, bool is_d
 static int update(tg_cli *cli, bool is_dry_run)
 {
     bool as_json = cli->given[TG_OPT_JSON];
+    tg_event_sink sink = {.event = on_event, .self = &as_json};
+    tg_update_options options = {
+        .is_dry_run = is_dry_run, .explain = cli->given[TG_OPT_EXPLAIN], .sink = &sink};
+    tg_str *refresh;
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    if (tg_cli_list(cli, TG_OPT_REFRESH, &refresh, &options.refresh_count, &err) != TG_OK) {
+        return tg_cli_usage(&err, cli->command);
+    }
+    options.refresh = refresh;
     tg_api *api;
     if (!as_json) {
         say("Loading pipeline spec%s%.*s", cli->given[TG_OPT_SPEC] ? " from " : "",
@@ -141,12 +150,6 @@ static int update(tg_cli *cli, bool is_dry_run)
         }
         say("Starting %s", is_dry_run ? "dry run" : "run");
     }
-    tg_event_sink sink = {.event = on_event, .self = &as_json};
-    tg_update_options options = {
-        .is_dry_run = is_dry_run, .explain = cli->given[TG_OPT_EXPLAIN], .sink = &sink};
-    tg_str *refresh;
-    tg_cli_list(cli, TG_OPT_REFRESH, &refresh, &options.refresh_count);
-    options.refresh = refresh;
     tg_diags diags = TG_DIAGS_INIT;
     tg_update_result result;
     status = tg_api_update(api, &options, &result, &diags);

@@ -163,7 +163,8 @@ tg_code tg_cli_parse(tg_cli *cli, int argc, char **argv, tg_error *err)
     return TG_OK;
 }
 
-void tg_cli_list(tg_cli *cli, tg_option_id option, tg_str **out_items, size_t *out_count)
+tg_code tg_cli_list(tg_cli *cli, tg_option_id option, tg_str **out_items, size_t *out_count,
+                    tg_error *err)
 {
     TG_VEC(tg_str) items = {0};
     for (size_t i = 0; i < cli->values[option].count; i++) {
@@ -171,12 +172,18 @@ void tg_cli_list(tg_cli *cli, tg_option_id option, tg_str **out_items, size_t *o
         for (size_t from = 0; from <= text.len;) {
             size_t comma = tg_str_find(text, TG_S(","), from);
             size_t to = comma == SIZE_MAX ? text.len : comma;
-            TG_VEC_PUSH(cli->arena, &items, tg_str_trim(tg_str_sub(text, from, to)));
+            tg_str item = tg_str_trim(tg_str_sub(text, from, to));
+            if (item.len == 0) {
+                TG_FAIL(err, TIDEGATE_INVALID_OPTION, "--%s has an empty name: '%.*s'",
+                        OPTIONS[option].name, TG_SARG(text));
+            }
+            TG_VEC_PUSH(cli->arena, &items, item);
             from = to + 1;
         }
     }
     *out_items = items.items;
     *out_count = items.count;
+    return TG_OK;
 }
 
 /* ---- help ------------------------------------------------------------------------------------ */
