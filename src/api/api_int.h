@@ -16,7 +16,7 @@ struct tg_api {
     tg_arena *arena;
     const tg_fs *fs;
     const tg_env *env;
-    tg_env own_env; /* env with a cancel flag of this session */
+    tg_env own_env;                  /* env with a cancel flag of this session */
     volatile sig_atomic_t cancelled; /* set by tg_api_cancel, until tg_api_begin */
     tg_engine *engine;
     const tg_spec *spec;

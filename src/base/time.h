@@ -43,6 +43,8 @@ TG_CHECKED tg_code tg_zone_load(tg_str name, tg_arena *arena, const tg_zone **ou
 const tg_zone *tg_zone_utc(void);
 /* The name as given (normalised for offsets: "+02:00"). */
 tg_str tg_zone_name(const tg_zone *zone);
+/* Is it an offset ("+02:00", "GMT+02:00", "UT") and no region? */
+bool tg_zone_is_fixed(const tg_zone *zone);
 /* Offset from UTC in seconds at an instant (microseconds since the epoch). */
 int32_t tg_zone_offset_at(const tg_zone *zone, int64_t us);
 /*

@@ -165,6 +165,11 @@ tg_str tg_zone_name(const tg_zone *zone)
     return zone->name;
 }
 
+bool tg_zone_is_fixed(const tg_zone *zone)
+{
+    return zone->transition_count == 0 && !zone->has_footer;
+}
+
 static const tg_zone *fixed_zone(tg_arena *arena, const char *prefix, int32_t offset)
 {
     tg_zone *zone = TG_NEW(arena, tg_zone);

@@ -334,8 +334,8 @@ tg_code tg_plan_check_partitioning(const tg_refresh_input *input, tg_error *err)
     if (!input->target.exists || same_partitioning(input)) {
         return TG_OK;
     }
-    TG_ERR(err, CANNOT_UPDATE_PARTITION_COLUMNS,
-           "the partition columns of %.*s cannot be changed", TG_SARG(input->target_name));
+    TG_ERR(err, CANNOT_UPDATE_PARTITION_COLUMNS, "the partition columns of %.*s cannot be changed",
+           TG_SARG(input->target_name));
     return tg_error_hint(
         err, "Keep the table's PARTITIONED BY columns, or define the table under a new name.");
 }

@@ -113,8 +113,7 @@ static tg_digest digest_definition(tg_update *u, const tg_flow *flow)
     for (size_t i = 0; i < flow->view_count; i++) {
         views[i] = flow->views[i]->stmt->query;
     }
-    const tg_location **sources =
-        TG_NEW_ARRAY(u->arena, const tg_location *, flow->external_count);
+    const tg_location **sources = TG_NEW_ARRAY(u->arena, const tg_location *, flow->external_count);
     for (size_t i = 0; i < flow->external_count; i++) {
         sources[i] = &u->graph->externals[flow->externals[i]].location;
     }

@@ -98,17 +98,17 @@ static tg_code prepare_database(tg_duckdb_session *session, tg_error *err)
 
 /*
  * DuckDB's name of a zone. It knows region names and whole hours ("Etc/GMT-2" is two hours east);
- * "UTC+05:30" it takes for five hours without a word, so anything else is refused here.
+ * "UTC+05:30" it takes for five hours without a word and "GMT+2" not at all, so offsets are written
+ * our way whatever stands before them, and others are refused here.
  */
 static tg_code zone_setting(const tg_zone *zone, tg_buf *out, tg_error *err)
 {
     tg_str name = tg_zone_name(zone);
-    bool is_offset = name.len && (name.ptr[0] == '+' || name.ptr[0] == '-');
-    if (!is_offset) {
-        tg_duckdb_put_string(out, tg_str_eq(name, TG_S("Z")) ? TG_S("UTC") : name);
+    int32_t seconds = tg_zone_offset_at(zone, 0);
+    if (!tg_zone_is_fixed(zone) || seconds == 0) {
+        tg_duckdb_put_string(out, tg_zone_is_fixed(zone) ? TG_S("UTC") : name);
         return TG_OK;
     }
-    int32_t seconds = tg_zone_offset_at(zone, 0);
     int32_t hours = seconds / 3600;
     if (seconds % 3600 || hours < -12 || hours > 14) {
         (void)TG_ERR(

@@ -130,6 +130,19 @@ static void knows_names_as_java(void **state)
                      TG_INVALID_ARGUMENT);
 }
 
+static void tells_offsets_from_regions(void **state)
+{
+    (void)state;
+    tg_auto_arena tg_arena *arena = tg_arena_new();
+    static const char *const names[] = {"UTC",     "Z",    "UT",        "GMT+2",        "-05:30",
+                                        "Etc/GMT", "GMT0", "Etc/GMT+5", "Europe/Lisbon"};
+    for (size_t i = 0; i < TG_COUNT(names); i++) {
+        const tg_zone *zone;
+        assert_int_equal(tg_zone_load(tg_str_from(names[i]), arena, &zone, NULL), TG_OK);
+        assert_int_equal(tg_zone_is_fixed(zone), i < 5);
+    }
+}
+
 static void suggests_a_zone(void **state)
 {
     (void)state;
@@ -236,9 +249,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_zoneinfo), cmocka_unit_test(local_and_back),
-        cmocka_unit_test(knows_names_as_java),  cmocka_unit_test(suggests_a_zone),
-        cmocka_unit_test(reads_footers),        cmocka_unit_test(applies_footers),
-        cmocka_unit_test(refuses_broken_files),
+        cmocka_unit_test(knows_names_as_java),  cmocka_unit_test(tells_offsets_from_regions),
+        cmocka_unit_test(suggests_a_zone),      cmocka_unit_test(reads_footers),
+        cmocka_unit_test(applies_footers),      cmocka_unit_test(refuses_broken_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

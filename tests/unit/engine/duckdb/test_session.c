@@ -100,6 +100,9 @@ static void zones(void **state)
         {"UTC", "2024-01-01 00:00:00"},          {"America/New_York", "2023-12-31 19:00:00"},
         {"Asia/Kolkata", "2024-01-01 05:30:00"}, {"+02:00", "2024-01-01 02:00:00"},
         {"-05:00", "2023-12-31 19:00:00"},       {"+00:00", "2024-01-01 00:00:00"},
+        {"GMT+2", "2024-01-01 02:00:00"},        {"UT-1", "2023-12-31 23:00:00"},
+        {"UTC+14", "2024-01-01 14:00:00"},       {"UT", "2024-01-01 00:00:00"},
+        {"GMT0", "2024-01-01 00:00:00"},         {"Etc/GMT-2", "2024-01-01 02:00:00"},
     };
     for (size_t i = 0; i < TG_COUNT(cases); i++) {
         tg_duckdb_session session = open_session(f, cases[i].name);
@@ -111,6 +114,9 @@ static void zones(void **state)
     const tg_zone *zone;
     tg_duckdb_session session;
     assert_ok(tg_zone_load(TG_S("+05:30"), f->arena, &zone, &f->error), &f->error);
+    assert_int_equal(tg_duckdb_session_open(&f->engine, zone, &session, &f->error), TG_UNSUPPORTED);
+    tg_error_clear(&f->error);
+    assert_ok(tg_zone_load(TG_S("UTC+05:30"), f->arena, &zone, &f->error), &f->error);
     assert_int_equal(tg_duckdb_session_open(&f->engine, zone, &session, &f->error), TG_UNSUPPORTED);
 }
 
