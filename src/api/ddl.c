@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CREATE and DROP, temporary views, and the session's settings. */
 #include "api/api_int.h"
+#include "pipeline/conf.h"
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
@@ -298,9 +299,7 @@ static tg_code run_set(tg_execution *ex, tg_error *err)
     static const char *const NAMES[] = {"key", "value"};
     tg_api *api = ex->api;
     const tg_stmt *stmt = ex->stmt;
-    bool is_zone = tg_str_ieq(stmt->key, TG_S("TIME ZONE")) ||
-                   tg_str_ieq(stmt->key, TG_S("timezone")) ||
-                   tg_str_ieq(stmt->key, TG_S("spark.sql.session.timeZone"));
+    bool is_zone = tg_conf_sets_timezone(stmt->key);
     if (is_zone && stmt->value.len > 0) {
         TG_TRY(tg_zone_load(stmt->value, api->arena, &api->zone, err));
         api->zone_text = tg_str_copy(api->arena, stmt->value);
@@ -310,7 +309,7 @@ static tg_code run_set(tg_execution *ex, tg_error *err)
         return tg_error_hint(err, "SET TIME ZONE 'Europe/Lisbon' sets the session's time zone.");
     }
     tg_value *row = TG_NEW_ARRAY(ex->arena, tg_value, 2);
-    row[0] = tg_string_value(TG_S("spark.sql.session.timeZone"));
+    row[0] = tg_string_value(TG_S(TG_CONF_TIMEZONE));
     row[1] = tg_string_value(tg_zone_name(api->zone));
     tg_execution_set_rows(ex, NAMES, 2, row, 1);
     return TG_OK;

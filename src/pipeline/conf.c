@@ -17,7 +17,7 @@ static const struct {
 } rules[] = {
     {"spark.sql.ansi.enabled", RULE_MUST_BE, "true"},
     {"spark.sql.caseSensitive", RULE_MUST_BE, "false"},
-    {"spark.sql.session.timeZone", RULE_TIMEZONE, NULL},
+    {TG_CONF_TIMEZONE, RULE_TIMEZONE, NULL},
     {"spark.sql.storeAssignmentPolicy", RULE_MUST_BE, "ANSI"},
     {"spark.sql.legacy.timeParserPolicy", RULE_MUST_BE, "CORRECTED"},
     {"spark.sql.timestampType", RULE_MUST_BE, "TIMESTAMP_LTZ"},
@@ -32,6 +32,12 @@ static const struct {
 static bool is_spark_key(tg_str key)
 {
     return tg_str_istarts(key, TG_S("spark.")) || tg_str_istarts(key, TG_S("pipelines."));
+}
+
+bool tg_conf_sets_timezone(tg_str key)
+{
+    return tg_str_ieq(key, TG_S("TIME ZONE")) || tg_str_ieq(key, TG_S("timezone")) ||
+           tg_str_ieq(key, TG_S(TG_CONF_TIMEZONE));
 }
 
 void tg_conf_check(tg_str key, tg_str value, tg_str timezone, bool *out_is_warning, tg_error *err)

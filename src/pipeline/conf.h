@@ -8,6 +8,11 @@
 
 #include "base/base.h"
 
+#define TG_CONF_TIMEZONE "spark.sql.session.timeZone"
+
+/* Does SET with this key ("TIME ZONE" for SET TIME ZONE) set the time zone? */
+bool tg_conf_sets_timezone(tg_str key);
+
 /*
  * err is set when the setting asks for something that tidegate does not do; is_warning: it is only
  * without effect. timezone is the pipeline's. Keys that are not Spark's are the user's own, for

@@ -203,7 +203,8 @@ static void apply_set(tg_graph_builder *b, const tg_source_file *file, const tg_
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
     bool is_warning;
-    tg_conf_check(stmt->key, stmt->value, b->spec->timezone, &is_warning, &err);
+    tg_str key = tg_conf_sets_timezone(stmt->key) ? TG_S(TG_CONF_TIMEZONE) : stmt->key;
+    tg_conf_check(key, stmt->value, b->spec->timezone, &is_warning, &err);
     if (!tg_error_is_set(&err)) {
         return;
     }
