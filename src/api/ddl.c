@@ -294,6 +294,48 @@ static tg_code run_drop(tg_execution *ex, tg_error *err)
 
 /* ---- settings -------------------------------------------------------------------------------- */
 
+/* LOCAL: what TZ says, else the machine's zone; a machine that names none lives in UTC. */
+static tg_code local_zone_name(tg_execution *ex, tg_str *out_name, tg_error *err)
+{
+    tg_str link = TG_S("/etc/localtime"), folder = TG_S("/usr/share/zoneinfo/");
+    const tg_env *env = &ex->api->own_env;
+    const char *variable = env->getenv(env->self, "TZ");
+    if (variable) {
+        *out_name = tg_str_from(variable[0] == ':' ? variable + 1 : variable);
+        *out_name = out_name->len ? *out_name : TG_S("UTC");
+        return TG_OK;
+    }
+    bool exists;
+    *out_name = TG_S("UTC");
+    TG_TRY(tg_fs_exists(ex->api->fs, link, &exists, err));
+    if (!exists) {
+        return TG_OK;
+    }
+    tg_str path;
+    TG_TRY(tg_fs_real_path(ex->api->fs, link, ex->arena, &path, err));
+    if (!tg_str_starts(path, folder)) {
+        TG_ERR(err, UNSUPPORTED_FEATURE, "the time zone of this machine has no name");
+        return tg_error_hint(err, "Set the environment variable TZ, or name the zone: "
+                                  "SET TIME ZONE 'Europe/Lisbon'.");
+    }
+    *out_name = tg_str_sub(path, folder.len, path.len);
+    return TG_OK;
+}
+
+static tg_code set_zone(tg_execution *ex, tg_error *err)
+{
+    tg_api *api = ex->api;
+    tg_str name = ex->stmt->value;
+    bool is_local =
+        tg_str_eq(ex->stmt->key, TG_S("TIME ZONE")) && tg_str_eq(name, TG_S("LOCAL"));
+    if (is_local) {
+        TG_TRY(local_zone_name(ex, &name, err));
+    }
+    TG_TRY(tg_zone_load(name, api->arena, &api->zone, err));
+    api->zone_text = tg_str_copy(api->arena, name);
+    return TG_OK;
+}
+
 static tg_code run_set(tg_execution *ex, tg_error *err)
 {
     static const char *const NAMES[] = {"key", "value"};
@@ -301,8 +343,7 @@ static tg_code run_set(tg_execution *ex, tg_error *err)
     const tg_stmt *stmt = ex->stmt;
     bool is_zone = tg_conf_sets_timezone(stmt->key);
     if (is_zone && stmt->value.len > 0) {
-        TG_TRY(tg_zone_load(stmt->value, api->arena, &api->zone, err));
-        api->zone_text = tg_str_copy(api->arena, stmt->value);
+        TG_TRY(set_zone(ex, err));
     } else if (!is_zone) {
         TG_ERR(err, UNSUPPORTED_FEATURE, "setting `%.*s` is not known", TG_SARG(stmt->key));
         (void)tg_execution_at(stmt->span, err);

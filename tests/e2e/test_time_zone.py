@@ -16,3 +16,18 @@ def test_a_pipeline_has_the_zone_of_its_spec(tidegate, setting):
     pipeline.define("SET TIME ZONE 'UTC'; CREATE MATERIALIZED VIEW m AS SELECT current_timezone() AS z")
     pipeline.run()
     assert pipeline.rows() == [{"z": "UTC"}]
+
+
+@pytest.mark.parametrize(("variable", "zone"), [
+    ("Europe/Lisbon", "Europe/Lisbon"), (":Asia/Tokyo", "Asia/Tokyo"), ("", "UTC"), ("GMT+2", "GMT+02:00"),
+])
+def test_local_is_the_zone_of_the_environment(tidegate, variable, zone):
+    done = tidegate("sql", "--warehouse", "wh", "--timezone", "America/New_York", "--format", "csv",
+                    "-e", "SET TIME ZONE LOCAL", "-e", "SELECT current_timezone() AS z", env={"TZ": variable})
+    assert done.stdout.splitlines()[-2:] == ["z", zone]
+
+
+def test_local_of_an_unknown_zone_is_an_error(tidegate):
+    done = tidegate("sql", "--warehouse", "wh", "-e", "SET TIME ZONE LOCAL", env={"TZ": "Nowhere"}, status=None)
+    assert done.returncode != 0
+    assert "INVALID_TIMEZONE" in done.stderr
