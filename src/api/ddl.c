@@ -248,8 +248,9 @@ static tg_code run_drop(tg_execution *ex, tg_error *err)
 {
     const tg_stmt *stmt = ex->stmt;
     bool is_view = tg_str_ieq(stmt->object_word, TG_S("VIEW"));
-    if (is_view ||
-        (stmt->name.count == 1 && tg_map_has(&ex->api->views, stmt->name.parts[0].text))) {
+    bool is_table = tg_str_ieq(stmt->object_word, TG_S("TABLE")); /* as Spark's: views too */
+    if (is_view || (is_table && stmt->name.count == 1 &&
+                    tg_map_has(&ex->api->views, stmt->name.parts[0].text))) {
         bool existed =
             stmt->name.count == 1 && tg_map_remove(&ex->api->views, stmt->name.parts[0].text);
         if (!existed && !stmt->if_exists) {
@@ -258,7 +259,7 @@ static tg_code run_drop(tg_execution *ex, tg_error *err)
         }
         return TG_OK;
     }
-    if (!tg_str_ieq(stmt->object_word, TG_S("TABLE"))) {
+    if (!is_table) {
         TG_ERR(err, UNSUPPORTED_FEATURE, "DROP %.*s is not available in this release",
                TG_SARG(stmt->object_word));
         return tg_execution_at(stmt->span, err);
