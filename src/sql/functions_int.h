@@ -121,6 +121,9 @@ tg_code tg_print_cast(tg_print_context *ctx, const tg_bexpr *expr, const tg_type
  */
 tg_code tg_print_unscaled(tg_print_context *ctx, const char *text, const tg_bexpr *call,
                           const tg_type *decimal, tg_error *err);
+/* The same around an operand that is no template. */
+void tg_print_unscaled_begin(tg_print_context *ctx);
+void tg_print_unscaled_end(tg_print_context *ctx, const tg_type *decimal);
 
 /*
  * Arithmetic with a date, timestamp or interval: sets type, casts and call->extra (a template that

@@ -453,17 +453,27 @@ tg_code tg_print_null(tg_print_context *ctx, const tg_bexpr *call, tg_error *err
     return tg_print_template(ctx, "CAST(NULL AS $T)", call, err);
 }
 
-tg_code tg_print_unscaled(tg_print_context *ctx, const char *text, const tg_bexpr *call,
-                          const tg_type *decimal, tg_error *err)
+void tg_print_unscaled_begin(tg_print_context *ctx)
+{
+    tg_buf_addz(ctx->out, "CAST(CAST(");
+}
+
+void tg_print_unscaled_end(tg_print_context *ctx, const tg_type *decimal)
 {
     int scale = decimal->scale;
-    tg_buf_addz(ctx->out, "CAST(CAST(");
-    TG_TRY(tg_print_template(ctx, text, call, err));
     tg_buf_addz(ctx->out, " AS DECIMAL(38,0))");
     if (scale > 0) {
         tg_buf_addf(ctx->out, " * CAST('0.%0*d' AS DECIMAL(%d,%d))", scale, 1, scale, scale);
     }
     tg_buf_addf(ctx->out, " AS DECIMAL(%d,%d))", decimal->precision, scale);
+}
+
+tg_code tg_print_unscaled(tg_print_context *ctx, const char *text, const tg_bexpr *call,
+                          const tg_type *decimal, tg_error *err)
+{
+    tg_print_unscaled_begin(ctx);
+    TG_TRY(tg_print_template(ctx, text, call, err));
+    tg_print_unscaled_end(ctx, decimal);
     return TG_OK;
 }
 

@@ -214,6 +214,39 @@ static void decimal_div(tg_udf_call *call)
     return_decimal(call, fits, quotient, is_negative, precision, scale, is_try);
 }
 
+/*
+ * A sum in two halves, so that no row overflows: x = high * 10^19 + low, both of the sign of x. Each
+ * half takes 10^18 rows to fill a HUGEINT.
+ */
+enum { HALF_DIGITS = 19 };
+
+static void decimal_high(tg_udf_call *call)
+{
+    int scale;
+    tg_udf_return_huge(call, tg_udf_decimal(call, 0, &scale) / tg_udf_pow10(HALF_DIGITS));
+}
+
+static void decimal_low(tg_udf_call *call)
+{
+    int scale;
+    tg_udf_return_huge(call, tg_udf_decimal(call, 0, &scale) % tg_udf_pow10(HALF_DIGITS));
+}
+
+/* The sums of the halves put together, in 38 digits. */
+static void decimal_sum(tg_udf_call *call)
+{
+    tg_int128 high = tg_udf_huge(call, 0), low = tg_udf_huge(call, 1);
+    tg_int128 limit = tg_udf_pow10(38), sum, shifted;
+    bool fits = !__builtin_mul_overflow(high, tg_udf_pow10(HALF_DIGITS), &shifted) &&
+                !__builtin_add_overflow(shifted, low, &sum) && sum < limit && sum > -limit;
+    if (!fits) {
+        tg_udf_fail_or_null(call, tg_udf_bool(call, 2), TG_E_ARITHMETIC_OVERFLOW,
+                            "the sum is too large for 38 digits; use try_sum to get NULL");
+        return;
+    }
+    tg_udf_return_huge(call, sum);
+}
+
 /* sum / count */
 static void decimal_avg(tg_udf_call *call)
 {
@@ -319,6 +352,9 @@ const tg_udf tg_udf_table_decimal[] = {
     {"tg_decimal_sub", "nniib>h", decimal_sub, false},
     {"tg_decimal_mul", "nniib>h", decimal_mul, false},
     {"tg_decimal_div", "nniib>h", decimal_div, false},
+    {"tg_decimal_high", "n>h", decimal_high, false},
+    {"tg_decimal_low", "n>h", decimal_low, false},
+    {"tg_decimal_sum", "hhb>h", decimal_sum, false},
     {"tg_decimal_avg", "nliib>h", decimal_avg, false},
     {"tg_decimal_div_long", "nn>l", decimal_div_long, false},
     {"tg_decimal_mod", "nniib>h", decimal_mod, false},

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Single statements: the rows, or the class of the error, that Spark gives."""
+import json
+
+import pytest
+
+NINES = "cast('99999999999999999999999999999999999999' as decimal(38,0))"
+WIDE = "cast('{}' as decimal(38,0))"
+
+
+def answer(tidegate, sql, timeout=120):
+    """The rows of the last statement, or the class of its error."""
+    (tidegate.folder / "statement.sql").write_text(sql + "\n;\n")
+    done = tidegate("sql", "--format", "rows", "--keep-going", "-f", "statement.sql", status=None, timeout=timeout)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    last = max(i for i, line in enumerate(lines) if isinstance(line, dict))
+    return lines[last]["error"]["error_class"] if lines[last]["error"] else lines[last + 1:]
+
+
+@pytest.mark.parametrize("aggregate, expected", [
+    ("sum(x)", "ARITHMETIC_OVERFLOW"),
+    ("sum(distinct x)", "ARITHMETIC_OVERFLOW"),
+    ("avg(x)", "ARITHMETIC_OVERFLOW"),
+    ("sum(x) over ()", "ARITHMETIC_OVERFLOW"),
+    ("try_sum(x)", [[None]]),
+    ("try_avg(x)", [[None]]),
+])
+@pytest.mark.parametrize("values", [
+    f"({NINES}), (1)",
+    f"({NINES}), ({NINES}), (5)",
+    # More than 2^128, where a wrapped sum is a plausible one.
+    ", ".join("(" + WIDE.format(f"9{i}e36") + ")" for i in range(4)),
+    ", ".join("(" + WIDE.format(f"-9{i}e36") + ")" for i in range(4)),
+])
+def test_sums_of_decimals_do_not_wrap(tidegate, aggregate, expected, values):
+    found = answer(tidegate, f"select {aggregate} from values {values} t(x) limit 1")
+    assert found == expected
+
+
+def test_sums_of_wide_decimals_are_exact(tidegate):
+    """On the way the sum may leave 38 digits; DISTINCT looks at whole values, FILTER and NULL count."""
+    nine = WIDE.format("9e37")
+    assert answer(tidegate, f"select sum(x) from values ({nine}), ({nine}), (-{nine}), (-1) t(x)") == [["8" + 37 * "9"]]
+    assert answer(tidegate, """select sum(x), sum(distinct x), avg(x), sum(x) filter (where x > 0), sum(x) filter (where x > 9)
+        from values (1.5bd), (cast(-99999999999999999999.25 as decimal(35,4))), (1.5bd), (null) t(x)""") == [
+            ["-99999999999999999996.2500", "-99999999999999999997.7500", "-33333333333333333332.08333333", "3.0000", None]]
+    assert answer(tidegate, """select x, sum(x) over (order by x rows between 1 preceding and current row)
+        from values (1.5bd), (cast(99999999999999999999.25 as decimal(35,4))), (-2) t(x)""") == [
+            ["-2.0000", "-2.0000"], ["1.5000", "-0.5000"], ["99999999999999999999.2500", "100000000000000000000.7500"]]
