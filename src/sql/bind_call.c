@@ -57,11 +57,15 @@ static tg_code bind_lambda(const tg_expr_ctx *ctx, const tg_expr *lambda,
     return TG_OK;
 }
 
-/* Arguments in order, lambdas as NULL: bind_lambdas follows when the others' types are known. */
-static tg_code bind_plain_args(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr ***out_args,
-                               size_t *out_count, tg_error *err)
+/*
+ * Arguments in order. Lambdas follow when the types of all others are known; a * stands for any
+ * number of arguments, so their places count among what is bound, not among what is written.
+ */
+static tg_code bind_args(const tg_expr_ctx *ctx, const tg_expr *expr, const tg_function *function,
+                         tg_bexpr ***out_args, size_t *out_count, tg_error *err)
 {
     TG_VEC(tg_bexpr *) args = {0};
+    TG_VEC(size_t) lambdas = {0};
     if (expr->call->star) {
         /* count(*) is count(1) */
         tg_value one = tg_value_int(tg_type_of(TG_TYPE_INT), 1);
@@ -77,29 +81,26 @@ static tg_code bind_plain_args(const tg_expr_ctx *ctx, const tg_expr *expr, tg_b
             }
             continue;
         }
-        if (expr->args[i]->kind != TG_EXPR_LAMBDA) {
+        if (expr->args[i]->kind == TG_EXPR_LAMBDA) {
+            TG_VEC_PUSH(ctx->b->arena, &lambdas, args.count);
+        } else {
             TG_TRY(tg_bind_expr(ctx, expr->args[i], &arg, err));
         }
         TG_VEC_PUSH(ctx->b->arena, &args, arg);
     }
-    *out_args = args.items;
-    *out_count = args.count;
-    return TG_OK;
-}
-
-static tg_code bind_lambdas(const tg_expr_ctx *ctx, const tg_expr *expr,
-                            const tg_function *function, tg_bexpr **args, tg_error *err)
-{
-    for (size_t i = 0; i < expr->arg_count; i++) {
+    for (size_t i = 0, next = 0; next < lambdas.count; i++) {
         const tg_expr *lambda = expr->args[i];
         if (lambda->kind != TG_EXPR_LAMBDA) {
             continue;
         }
+        size_t at = lambdas.items[next++];
         const tg_type **types = TG_NEW_ARRAY(ctx->b->arena, const tg_type *, lambda->param_count);
-        TG_TRY(tg_function_lambda_types(&ctx->b->fn, function, args, i, lambda->param_count,
+        TG_TRY(tg_function_lambda_types(&ctx->b->fn, function, args.items, at, lambda->param_count,
                                         lambda->span, types, err));
-        TG_TRY(bind_lambda(ctx, lambda, types, &args[i], err));
+        TG_TRY(bind_lambda(ctx, lambda, types, &args.items[at], err));
     }
+    *out_args = args.items;
+    *out_count = args.count;
     return TG_OK;
 }
 
@@ -200,8 +201,7 @@ static tg_code bind_aggregate_args(const tg_expr_ctx *ctx, const tg_expr *expr,
     const tg_call *call = expr->call;
     tg_bexpr **args;
     size_t count;
-    TG_TRY(bind_plain_args(&inner, expr, &args, &count, err));
-    TG_TRY(bind_lambdas(&inner, expr, function, args, err));
+    TG_TRY(bind_args(&inner, expr, function, &args, &count, err));
     tg_bsort *order = NULL;
     if (call->within_group_count > 0) {
         TG_TRY(
@@ -337,7 +337,7 @@ static tg_code bind_window(const tg_expr_ctx *ctx, const tg_expr *expr, const tg
                                "window function %s needs an ORDER BY in its OVER clause",
                                function->name));
     }
-    TG_TRY(bind_plain_args(&inner, expr, &args, &count, err));
+    TG_TRY(bind_args(&inner, expr, function, &args, &count, err));
     TG_TRY(tg_bind_apply_function(ctx->b, function, args, count, expr->span, &call, err));
     call->kind = TG_B_WINDOW;
     call->window = window;
@@ -421,8 +421,7 @@ tg_code tg_bind_call(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out
     }
     tg_bexpr **args;
     size_t count;
-    TG_TRY(bind_plain_args(ctx, expr, &args, &count, err));
-    TG_TRY(bind_lambdas(ctx, expr, function, args, err));
+    TG_TRY(bind_args(ctx, expr, function, &args, &count, err));
     return tg_bind_apply_function(ctx->b, function, args, count, expr->span, out, err);
 }
 

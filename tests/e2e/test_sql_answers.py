@@ -48,3 +48,17 @@ def test_sums_of_wide_decimals_are_exact(tidegate):
     assert answer(tidegate, """select x, sum(x) over (order by x rows between 1 preceding and current row)
         from values (1.5bd), (cast(99999999999999999999.25 as decimal(35,4))), (-2) t(x)""") == [
             ["-2.0000", "-2.0000"], ["1.5000", "-0.5000"], ["99999999999999999999.2500", "100000000000000000000.7500"]]
+
+
+@pytest.mark.parametrize("sql, expected", [
+    ("select sum(x -> 1) over () from values (1) v(k)", "INVALID_LAMBDA_FUNCTION_CALL.NUM_ARGS_MISMATCH"),
+    ("select rank(x -> 1) over (order by k) from values (1) v(k)", "INVALID_LAMBDA_FUNCTION_CALL.NUM_ARGS_MISMATCH"),
+    ("select sum(x -> 1) from values (1) v(k)", "INVALID_LAMBDA_FUNCTION_CALL.NUM_ARGS_MISMATCH"),
+    ("select transform(x -> 1, *) from values (array(1)) v(k)", "INVALID_LAMBDA_FUNCTION_CALL.NUM_ARGS_MISMATCH"),
+    ("select aggregate(*, 0, (x, y) -> x + y) from values (array(1, 2), 0) v(a, s)", "INVALID_LAMBDA_FUNCTION_CALL.NUM_ARGS_MISMATCH"),
+    ("select transform(* except (a), x -> 1) from values (array(1)) v(a)", "INVALID_LAMBDA_FUNCTION_CALL.NUM_ARGS_MISMATCH"),
+    ("select aggregate(*, (x, y) -> x + y, z -> z * 2) from values (array(1, 2), 0) v(a, s)", [[6]]),
+    ("select transform(*, x -> x + 1) from values (array(1, 2)) v(a)", [[[2, 3]]]),
+])
+def test_lambdas_and_stars_among_arguments(tidegate, sql, expected):
+    assert answer(tidegate, sql) == expected
