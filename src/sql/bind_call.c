@@ -157,6 +157,48 @@ static tg_bexpr *slot_column(const tg_expr_ctx *ctx, tg_bind_slots *slots, tg_id
     return tg_bexpr_column(ctx->b->arena, &slot.column, expr->span);
 }
 
+typedef struct id_search {
+    const tg_idset *set;
+    bool found;
+} id_search;
+
+static void search_id(void *self, const tg_bexpr *expr)
+{
+    id_search *search = self;
+    search->found =
+        search->found || (expr->kind == TG_B_COLUMN && tg_idset_has(search->set, expr->column_id));
+}
+
+bool tg_bind_uses_any(const tg_bexpr *expr, const tg_idset *set)
+{
+    id_search search = {.set = set};
+    tg_sql_bexpr_visit(expr, search_id, &search);
+    return search.found;
+}
+
+/*
+ * An alias of the select list may bring an aggregate or a window function into another one, where
+ * its text could not stand. Both lists are computed at once, so neither can use what is in them.
+ */
+static tg_code refuse_nested(const tg_expr_ctx *ctx, const tg_bexpr *call, tg_error *err)
+{
+    bool is_aggregate = call->kind == TG_B_AGGREGATE;
+    if (is_aggregate && tg_bind_uses_any(call, &ctx->sel->aggregate_ids)) {
+        return tg_fn_at(
+            call->span, err,
+            TG_ERR(err, NESTED_AGGREGATE_FUNCTION,
+                   "aggregate function %s cannot take the alias of another aggregate function",
+                   call->function->name));
+    }
+    if (tg_bind_uses_any(call, &ctx->sel->window_ids)) {
+        return tg_fn_at(call->span, err,
+                        TG_ERR(err, UNSUPPORTED_FEATURE,
+                               "%s function %s cannot take the alias of a window function",
+                               is_aggregate ? "aggregate" : "window", call->function->name));
+    }
+    return TG_OK;
+}
+
 static tg_code check_aggregate_place(const tg_expr_ctx *ctx, const tg_expr *expr,
                                      const tg_function *function, tg_error *err)
 {
@@ -230,6 +272,7 @@ static tg_code bind_aggregate(const tg_expr_ctx *ctx, const tg_expr *expr,
     TG_TRY(check_aggregate_place(ctx, expr, function, err));
     tg_bexpr *aggregate;
     TG_TRY(bind_aggregate_args(ctx, expr, function, &aggregate, err));
+    TG_TRY(refuse_nested(ctx, aggregate, err));
     *out = slot_column(ctx, &ctx->sel->aggregates, &ctx->sel->aggregate_ids, aggregate,
                        tg_bind_shown_name(ctx->b->arena, expr));
     return TG_OK;
@@ -343,6 +386,7 @@ static tg_code bind_window(const tg_expr_ctx *ctx, const tg_expr *expr, const tg
     call->window = window;
     call->ignore_nulls = expr->call->ignore_nulls;
     TG_TRY(bind_filter(&inner, expr->call, call, err));
+    TG_TRY(refuse_nested(ctx, call, err));
     *out = slot_column(ctx, &ctx->sel->windows, &ctx->sel->window_ids, call,
                        tg_bind_shown_name(ctx->b->arena, expr));
     return TG_OK;

@@ -153,6 +153,8 @@ tg_code tg_bind_apply(tg_binder *b, const char *name, tg_bexpr **args, size_t co
                       tg_bexpr **out, tg_error *err);
 tg_code tg_bind_apply_function(tg_binder *b, const tg_function *function, tg_bexpr **args,
                                size_t count, tg_span span, tg_bexpr **out, tg_error *err);
+/* Does the expression use a column of the set? */
+bool tg_bind_uses_any(const tg_bexpr *expr, const tg_idset *set);
 
 typedef struct tg_bind_expansion {
     tg_bexpr *expr;

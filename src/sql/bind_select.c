@@ -49,25 +49,6 @@ static tg_code bind_item(select_run *run, const tg_select_item *item, tg_error *
 
 /* ---- GROUP BY -------------------------------------------------------------------------------- */
 
-typedef struct id_search {
-    const tg_idset *set;
-    bool found;
-} id_search;
-
-static void search_id(void *self, const tg_bexpr *expr)
-{
-    id_search *search = self;
-    search->found =
-        search->found || (expr->kind == TG_B_COLUMN && tg_idset_has(search->set, expr->column_id));
-}
-
-static bool uses_any(const tg_bexpr *expr, const tg_idset *set)
-{
-    id_search search = {.set = set};
-    tg_sql_bexpr_visit(expr, search_id, &search);
-    return search.found;
-}
-
 static void add_group(select_run *run, tg_bexpr *expr, tg_str name)
 {
     for (size_t i = 0; i < run->sel.groups.count; i++) {
@@ -90,6 +71,18 @@ static tg_code check_group_type(select_run *run, const tg_bexpr *expr, tg_span s
     return TG_OK;
 }
 
+/* An alias brings a window function to places that are computed before it. */
+static tg_code refuse_window(const select_run *run, const tg_bexpr *expr, const char *place,
+                             tg_span span, tg_error *err)
+{
+    if (tg_bind_uses_any(expr, &run->sel.window_ids)) {
+        return tg_fn_at(
+            span, err,
+            TG_ERR(err, UNSUPPORTED_FEATURE, "a window function cannot stand in %s", place));
+    }
+    return TG_OK;
+}
+
 static tg_code bind_group(select_run *run, const tg_expr *expr, tg_error *err)
 {
     int64_t position;
@@ -102,7 +95,8 @@ static tg_code bind_group(select_run *run, const tg_expr *expr, tg_error *err)
                                    (long long)position, run->sel.items.count));
         }
         bound = run->sel.items.items[position - 1].expr;
-        if (uses_any(bound, &run->sel.aggregate_ids) || uses_any(bound, &run->sel.window_ids)) {
+        if (tg_bind_uses_any(bound, &run->sel.aggregate_ids) ||
+            tg_bind_uses_any(bound, &run->sel.window_ids)) {
             return tg_fn_at(expr->span, err,
                             TG_ERR(err, GROUP_BY_POS_AGGREGATE,
                                    "GROUP BY position %lld holds an aggregate",
@@ -113,11 +107,12 @@ static tg_code bind_group(select_run *run, const tg_expr *expr, tg_error *err)
         ctx.clause = "GROUP BY";
         ctx.aliases = TG_ALIAS_GROUP;
         TG_TRY(tg_bind_expr(&ctx, expr, &bound, err));
-        if (uses_any(bound, &run->sel.aggregate_ids)) {
+        if (tg_bind_uses_any(bound, &run->sel.aggregate_ids)) {
             return tg_fn_at(
                 expr->span, err,
                 TG_ERR(err, GROUP_BY_AGGREGATE, "GROUP BY cannot hold an aggregate function"));
         }
+        TG_TRY(refuse_window(run, bound, "GROUP BY", expr->span, err));
     }
     TG_TRY(check_group_type(run, bound, expr->span, err));
     add_group(run, bound, tg_bind_shown_name(run->b->arena, expr));
@@ -132,7 +127,8 @@ static tg_code bind_groups(select_run *run, const tg_select *select, tg_error *e
     case TG_GROUP_ALL:
         for (size_t i = 0; i < run->sel.items.count; i++) {
             const tg_bind_item *item = &run->sel.items.items[i];
-            if (!uses_any(item->expr, &run->sel.aggregate_ids)) {
+            if (!tg_bind_uses_any(item->expr, &run->sel.aggregate_ids)) {
+                TG_TRY(refuse_window(run, item->expr, "GROUP BY ALL", item->span, err));
                 TG_TRY(check_group_type(run, item->expr, item->span, err));
                 add_group(run, item->expr, item->name);
             }
@@ -252,6 +248,7 @@ static tg_code bind_later_conditions(select_run *run, const tg_select *select, t
     if (select->having) {
         ctx.clause = "HAVING";
         TG_TRY(tg_bind_condition(&ctx, select->having, &run->having, err));
+        TG_TRY(refuse_window(run, run->having, "HAVING", select->having->span, err));
     }
     if (select->qualify) {
         ctx.clause = "QUALIFY";

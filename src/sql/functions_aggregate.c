@@ -79,16 +79,14 @@ static bool is_wide(const tg_bexpr *call)
 static tg_code print_wide_sum(tg_print_context *ctx, const tg_bexpr *call, tg_error *err)
 {
     /* The halves of different decimals may be equal: DISTINCT comes before they are taken. */
-    const char *halves = call->distinct
-                             ? "list_sum(list_transform(list(DISTINCT $1)$o, "
-                               "lambda tg_x: tg_decimal_high(tg_x))), "
-                               "list_sum(list_transform(list(DISTINCT $1)$o, "
-                               "lambda tg_x: tg_decimal_low(tg_x)))"
-                             : "sum(tg_decimal_high($1))$o, sum(tg_decimal_low($1))$o";
+    const char *halves = call->distinct ? "list_sum(list_transform(list(DISTINCT $1)$o, "
+                                          "lambda tg_x: tg_decimal_high(tg_x))), "
+                                          "list_sum(list_transform(list(DISTINCT $1)$o, "
+                                          "lambda tg_x: tg_decimal_low(tg_x)))"
+                                        : "sum(tg_decimal_high($1))$o, sum(tg_decimal_low($1))$o";
     return tg_print_unscaled(
-        ctx,
-        tg_arena_printf(ctx->arena, "tg_decimal_sum(%s, %s)", halves, tg_fn_try_flag(call)), call,
-        tg_type_decimal(ctx->arena, 38, call->args[0]->type->scale), err);
+        ctx, tg_arena_printf(ctx->arena, "tg_decimal_sum(%s, %s)", halves, tg_fn_try_flag(call)),
+        call, tg_type_decimal(ctx->arena, 38, call->args[0]->type->scale), err);
 }
 
 TG_FN_PRINTER(sum)

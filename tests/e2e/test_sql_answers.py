@@ -62,3 +62,22 @@ def test_sums_of_wide_decimals_are_exact(tidegate):
 ])
 def test_lambdas_and_stars_among_arguments(tidegate, sql, expected):
     assert answer(tidegate, sql) == expected
+
+
+@pytest.mark.parametrize("sql, expected", [
+    ("select k, rank() over (order by k) r from values (1), (2) v(k) group by all", "UNSUPPORTED_FEATURE"),
+    ("select k, rank() over (order by k) r from values (1), (2) v(k) group by k, r", "UNSUPPORTED_FEATURE"),
+    ("select rank() over (order by k) r, sum(1) over (order by r) s from values (1), (2) v(k)", "UNSUPPORTED_FEATURE"),
+    ("select rank() over (order by k) r from values (1), (2) v(k) qualify sum(r) over () > 1", "UNSUPPORTED_FEATURE"),
+    ("select rank() over (order by k) r from values (1), (2) v(k) order by sum(r) over ()", "UNSUPPORTED_FEATURE"),
+    ("select k, sum(k) over () s, sum(s) from values (1), (2) v(k) group by k", "UNSUPPORTED_FEATURE"),
+    ("select k, sum(k) over () s, count(*) filter (where s > 1) from values (1), (2) v(k) group by k", "UNSUPPORTED_FEATURE"),
+    ("select k, sum(k) over () s from values (1), (2) v(k) group by k having s > 1", "UNSUPPORTED_FEATURE"),
+    ("select k, sum(k) s, sum(s) from values (1), (2) v(k) group by k", "NESTED_AGGREGATE_FUNCTION"),
+    ("select sum(k) s from values (1), (2) v(k) having sum(s) > 1", "NESTED_AGGREGATE_FUNCTION"),
+    ("select k, sum(k) s, sum(s) over (order by k) t from values (1), (2) v(k) group by k order by k", [[1, 1, 1], [2, 2, 3]]),
+    ("select k, sum(1) over (order by k) s, s + 1 t from values (1), (2) v(k) group by all order by k", "UNSUPPORTED_FEATURE"),
+])
+def test_aliases_of_windows_and_aggregates_in_each_other(tidegate, sql, expected):
+    """Spark refuses most of these; what it would compute for the others is not known, so they are refused."""
+    assert answer(tidegate, sql) == expected
