@@ -13,11 +13,11 @@ def drop(tidegate, word):
 def test_a_view_stays_when_something_else_is_to_go(tidegate, word):
     done = drop(tidegate, word)
     assert f"DROP {word} is not available" in done.stderr
-    assert '{"a":1}' in done.stdout
+    assert '{"a": 1}' in done.stdout
 
 
 @pytest.mark.parametrize("word", ["VIEW", "TABLE"])
 def test_view_and_table_drop_a_temporary_view_as_in_spark(tidegate, word):
     done = drop(tidegate, word)
     assert "TABLE_OR_VIEW_NOT_FOUND" in done.stderr
-    assert '{"a":1}' not in done.stdout
+    assert '{"a": 1}' not in done.stdout
