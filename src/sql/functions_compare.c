@@ -139,13 +139,25 @@ static void flatten_chain(tg_arena *arena, const tg_bexpr *expr, const tg_functi
     flatten_chain(arena, expr->args[1], function, out);
 }
 
-static tg_code print_terms(tg_print_context *ctx, const term_list *terms, const char *between,
-                           tg_error *err)
+enum { FLAT_TERMS_MAX = 64 };
+
+/*
+ * DuckDB's parser builds a chain of n terms by n copies of what it has so far. Halves in
+ * parentheses mean the same and cost it n log n.
+ */
+static tg_code print_terms(tg_print_context *ctx, const tg_bexpr *const *terms, size_t count,
+                           const char *between, tg_error *err)
 {
     tg_buf_addc(ctx->out, '(');
-    for (size_t i = 0; i < terms->count; i++) {
+    if (count > FLAT_TERMS_MAX) {
+        size_t half = count / 2;
+        TG_TRY(print_terms(ctx, terms, half, between, err));
+        tg_buf_addz(ctx->out, between);
+        TG_TRY(print_terms(ctx, terms + half, count - half, between, err));
+    }
+    for (size_t i = 0; i < count && count <= FLAT_TERMS_MAX; i++) {
         tg_buf_addz(ctx->out, i ? between : "");
-        TG_TRY(tg_print_expr(ctx, terms->items[i], err));
+        TG_TRY(tg_print_expr(ctx, terms[i], err));
     }
     tg_buf_addc(ctx->out, ')');
     return TG_OK;
@@ -161,6 +173,7 @@ enum { GUARDS_MAX = 5 }; /* each guard inside another doubles the text */
 TG_FN_PRINTER(logic)
 {
     bool is_and = call->function->name[0] == 'a';
+    const char *between = is_and ? " AND " : " OR ";
     term_list terms = {0};
     flatten_chain(ctx->arena, call, call->function, &terms);
     bool may_raise = false;
@@ -168,7 +181,7 @@ TG_FN_PRINTER(logic)
         may_raise = tg_fn_may_raise(terms.items[i]);
     }
     if (!may_raise || ctx->guard_depth >= GUARDS_MAX) {
-        return print_terms(ctx, &terms, is_and ? " AND " : " OR ", err);
+        return print_terms(ctx, terms.items, terms.count, between, err);
     }
     ctx->guard_depth++;
     tg_buf_addz(ctx->out, "CASE");
@@ -178,7 +191,7 @@ TG_FN_PRINTER(logic)
         tg_buf_addz(ctx->out, is_and ? ") THEN FALSE" : ") THEN TRUE");
     }
     tg_buf_addz(ctx->out, " ELSE ");
-    TG_TRY(print_terms(ctx, &terms, is_and ? " AND " : " OR ", err));
+    TG_TRY(print_terms(ctx, terms.items, terms.count, between, err));
     tg_buf_addz(ctx->out, " END");
     ctx->guard_depth--;
     return TG_OK;

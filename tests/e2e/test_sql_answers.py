@@ -81,3 +81,20 @@ def test_lambdas_and_stars_among_arguments(tidegate, sql, expected):
 def test_aliases_of_windows_and_aggregates_in_each_other(tidegate, sql, expected):
     """Spark refuses most of these; what it would compute for the others is not known, so they are refused."""
     assert answer(tidegate, sql) == expected
+
+
+@pytest.mark.parametrize("odd, rest, joined", [
+    (None, "true", {"and": None, "or": True}),
+    ("false", "true", {"and": False, "or": True}),
+    ("true", "false", {"and": False, "or": True}),
+    (None, "false", {"and": False, "or": None}),
+])
+@pytest.mark.parametrize("word", ["and", "or"])
+@pytest.mark.parametrize("count", [63, 64, 65, 129, 20000])
+def test_long_chains_mean_what_short_ones_do(tidegate, odd, rest, joined, word, count):
+    """They are printed in halves: no term may be lost, wherever it stands."""
+    for at in (0, count // 2 - 1, count // 2, count - 1):
+        terms = [f"b = {rest}"] * count
+        terms[at] = "n" if odd is None else f"b = {odd}"
+        sql = f"select {f' {word} '.join(terms)} from values (true, cast(null as boolean)) t(b, n)"
+        assert answer(tidegate, sql) == [[joined[word]]]
