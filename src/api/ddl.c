@@ -327,8 +327,7 @@ static tg_code set_zone(tg_execution *ex, tg_error *err)
 {
     tg_api *api = ex->api;
     tg_str name = ex->stmt->value;
-    bool is_local =
-        tg_str_eq(ex->stmt->key, TG_S("TIME ZONE")) && tg_str_eq(name, TG_S("LOCAL"));
+    bool is_local = tg_str_eq(ex->stmt->key, TG_S("TIME ZONE")) && tg_str_eq(name, TG_S("LOCAL"));
     if (is_local) {
         TG_TRY(local_zone_name(ex, &name, err));
     }
