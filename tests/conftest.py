@@ -43,6 +43,14 @@ def tidegate(tmp_path):
 
 
 @pytest.fixture(scope="session")
+def library_path():
+    """The library, for tests that load it into Python."""
+    if os.environ.get("TIDEGATE_SANITIZE"):
+        pytest.skip("Python does not load a library with AddressSanitizer")
+    return os.environ["TIDEGATE_LIB"]
+
+
+@pytest.fixture(scope="session")
 def golden():
     """The folder of public tables and answers; tests that need it are skipped without it."""
     folder = pathlib.Path(os.environ["TIDEGATE_GOLDEN"])

@@ -92,6 +92,9 @@ size_t tg_str_find(tg_str s, tg_str needle, size_t from)
     if (needle.len == 0) {
         return from;
     }
+    if (from == s.len) {
+        return SIZE_MAX; /* an empty string may have no place in memory */
+    }
     const char *hit = memmem(s.ptr + from, s.len - from, needle.ptr, needle.len);
     return hit ? (size_t)(hit - s.ptr) : SIZE_MAX;
 }

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cancelling through the C interface: the running call of one session, and nothing else."""
 import ctypes
-import os
 import threading
 import time
 
@@ -14,8 +13,8 @@ LONG = "SELECT sum(" + " + ".join(f"t{i}.v" for i in range(11)) + ") FROM " + ",
 
 
 class Library:
-    def __init__(self):
-        self.lib = ctypes.CDLL(os.environ["TIDEGATE_LIB"])
+    def __init__(self, path):
+        self.lib = ctypes.CDLL(path)
         self.lib.tg_rows_next_json.restype = ctypes.c_char_p
 
     def open(self, warehouse):
@@ -39,8 +38,8 @@ class Library:
 
 
 @pytest.fixture
-def library():
-    return Library()
+def library(library_path):
+    return Library(library_path)
 
 
 def test_a_cancel_between_calls_and_sessions_touches_none(library, tmp_path):

@@ -33,9 +33,7 @@ SELECT = """SELECT 1.5D, 2.25e-3D, float('1.5'), double('  2.5  '), CAST('3.25' 
 format_number(1234.5D, 2), CAST(1.25D AS STRING), CAST(1.005D AS DECIMAL(5,3)), 1e20D"""
 
 
-def test_decimal_comma(tmp_path):
-    if os.environ.get("TIDEGATE_SANITIZE"):
-        pytest.skip("Python does not load a library with AddressSanitizer")
+def test_decimal_comma(tmp_path, library_path):
     made = shutil.which("localedef") and subprocess.run(
         ["localedef", "-i", "de_DE", "-f", "UTF-8", tmp_path / "de_DE.UTF-8"], check=False, capture_output=True).returncode == 0
     if not made:
@@ -45,7 +43,7 @@ def test_decimal_comma(tmp_path):
         "SELECT x FROM t WHERE p = 1.5", "SELECT p FROM t WHERE x > 1.5D", SELECT,
     ]
     done = subprocess.run([sys.executable, "-c", HOST, tmp_path / "w", *statements], check=False, capture_output=True, text=True,
-                          env={**os.environ, "LOCPATH": str(tmp_path)})
+                          env={**os.environ, "LOCPATH": str(tmp_path), "TIDEGATE_LIB": library_path})
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert rows[:2] == [["0.25"], ["2.5"]]

@@ -37,6 +37,7 @@ static void searches(void **state)
     assert_int_equal(tg_str_find(s, TG_S("bc"), 5), SIZE_MAX);
     assert_int_equal(tg_str_find(s, TG_S("x"), 0), SIZE_MAX);
     assert_int_equal(tg_str_find(s, TG_S(""), 6), 6);
+    assert_int_equal(tg_str_find((tg_str){0}, TG_S("x"), 0), SIZE_MAX);
     assert_int_equal(tg_str_find(s, TG_S(""), 7), SIZE_MAX);
     assert_str(tg_str_sub(s, 1, 3), "bc");
     assert_str(tg_str_trim(TG_S(" \t\r\n a b \v\f")), "a b");
