@@ -386,6 +386,37 @@ tg_region tg_region_minus(tg_arena *arena, tg_region a, tg_region b)
     return finish(&list, a.is_upper_bound || !exact);
 }
 
+tg_region tg_region_without(tg_arena *arena, tg_region a, tg_region b)
+{
+    if (b.box_count == 0) {
+        return a;
+    }
+    if (a.is_upper_bound) {
+        return tg_region_none();
+    }
+    box_list left = {0}, list = {0};
+    for (size_t i = 0; i < a.box_count; i++) {
+        TG_VEC_PUSH(arena, &left, a.boxes[i]);
+    }
+    for (size_t j = 0; j < b.box_count; j++) {
+        box_list next = {0};
+        for (size_t i = 0; i < left.count; i++) {
+            if (!types_clash(&left.items[i], &b.boxes[j])) {
+                /* Opaque conditions of b only make it smaller: all of its box goes. */
+                cut_box(arena, &left.items[i], &b.boxes[j], &next);
+            }
+        }
+        if (next.count > TG_LIMIT_REGION_PIECES) {
+            return tg_region_none();
+        }
+        left = next;
+    }
+    for (size_t i = 0; i < left.count && list.count < TG_LIMIT_REGION_BOXES; i++) {
+        add_box(arena, &list, left.items[i]);
+    }
+    return finish(&list, false);
+}
+
 bool tg_region_contains(tg_region outer, tg_region inner)
 {
     if (inner.box_count == 0) {

@@ -61,6 +61,9 @@ tg_region tg_region_or(tg_arena *arena, tg_region a, tg_region b);
 /* a without b. Where b is an upper bound or has opaque conditions that a lacks, nothing is taken
  * away for that box. */
 tg_region tg_region_minus(tg_arena *arena, tg_region a, tg_region b);
+/* A subset of a that shares no row with b: what stays of a coverage after b was touched. None where a
+ * is an upper bound. */
+tg_region tg_region_without(tg_arena *arena, tg_region a, tg_region b);
 /* Is every row of inner in outer? True only when proven. */
 bool tg_region_contains(tg_region outer, tg_region inner);
 /* May they share a row? False only when proven disjoint. */

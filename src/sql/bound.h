@@ -246,6 +246,12 @@ tg_bexpr *tg_sql_fold(tg_bexpr *expr, const tg_zone *zone, tg_arena *arena);
 tg_region tg_sql_region(const tg_bexpr *predicate, tg_schema schema, const tg_zone *zone,
                         tg_arena *arena);
 /*
+ * A region as a predicate: TRUE in just the rows of its boxes, NULL nowhere in a box. Its opaque
+ * conditions must be such that tg_sql_region made. Instants are written with their zone, so that the
+ * text means the same in every session.
+ */
+void tg_sql_print_region(tg_region region, tg_buf *out);
+/*
  * Conditions that every row of a scan must meet to have any influence on the rows of rel that
  * satisfy its filters: for pruning files. Follows filters down through projections, inner joins
  * (also across equal keys), group keys, partition keys and set operations; the preserved side of

@@ -4,6 +4,8 @@
  * dates and timestamps plus days, months and intervals, comparisons, AND, OR, NOT, IS NULL.
  * Everything else stays for the engine.
  */
+#include <math.h>
+
 #include "sql/functions.h"
 #include "sql/sql.h"
 #include "sql/tree.h"
@@ -33,6 +35,23 @@ static tg_bexpr *boolean(folder *f, bool value, const tg_bexpr *like)
 
 /* ---- casts ----------------------------------------------------------------------------------- */
 
+/* The values that have no literal of their own, as tg_value_literal writes them. */
+static bool special_double(const tg_bexpr *text, const tg_type *to, tg_value *out)
+{
+    static const struct {
+        const char *name;
+        double value;
+    } SPECIALS[] = {{"NaN", (double)NAN}, {"Infinity", HUGE_VAL}, {"-Infinity", -HUGE_VAL}};
+    for (size_t i = 0; i < sizeof(SPECIALS) / sizeof(*SPECIALS); i++) {
+        if (text->type->kind == TG_TYPE_STRING && tg_type_is_floating(to) &&
+            tg_str_eq(text->literal.as.bytes, tg_str_from(SPECIALS[i].name))) {
+            *out = tg_value_double(to, SPECIALS[i].value);
+            return true;
+        }
+    }
+    return false;
+}
+
 static tg_bexpr *fold_cast(folder *f, tg_bexpr *expr)
 {
     const tg_bexpr *arg = expr->args[0];
@@ -56,8 +75,9 @@ static tg_bexpr *fold_cast(folder *f, tg_bexpr *expr)
          tg_type_is_integer(expr->type) || to == TG_TYPE_DECIMAL);
     bool widening = from != TG_TYPE_STRING && to != TG_TYPE_STRING && to != TG_TYPE_BOOLEAN &&
                     from != TG_TYPE_BOOLEAN;
-    if ((from_text || widening) &&
-        tg_value_cast(arg->literal, expr->type, f->zone, f->arena, &value)) {
+    if (special_double(arg, expr->type, &value) ||
+        ((from_text || widening) &&
+         tg_value_cast(arg->literal, expr->type, f->zone, f->arena, &value))) {
         return literal(f, value, expr);
     }
     return expr;

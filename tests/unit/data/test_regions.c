@@ -185,6 +185,26 @@ static void check_set(tg_arena *arena, const predicate *p, unsigned long pair)
     }
 }
 
+/* What is left lies in a and shares no row with b. */
+static unsigned long check_without(tg_arena *arena, const predicate *a, const predicate *b,
+                                   unsigned long pair, unsigned long *out_possible)
+{
+    tg_region rest = tg_region_without(arena, a->region, b->region);
+    unsigned long kept = 0;
+    for (int row = 0; row < ROWS; row++) {
+        bool held = region_holds(rest, row);
+        if (rest.is_upper_bound ? b->region.box_count > 0
+                                : held && (!a->set.in[row] || b->set.in[row])) {
+            fail_msg("pair %lu, row %d: %s without %s gives %s", pair, row,
+                     tg_region_text(arena, a->region).ptr, tg_region_text(arena, b->region).ptr,
+                     tg_region_text(arena, rest).ptr);
+        }
+        kept += held;
+        *out_possible += a->set.in[row] && !b->set.in[row];
+    }
+    return kept;
+}
+
 static unsigned long number_from(const char *name, unsigned long fallback)
 {
     const tg_env *env = tg_env_system();
@@ -199,6 +219,7 @@ static void proofs_agree_with_rows(void **unused)
     unsigned long seed = number_from("TIDEGATE_SEED", 20240101);
     unsigned long pairs = number_from("TIDEGATE_PAIRS", 200000);
     unsigned long inside = 0, inside_proven = 0, apart = 0, apart_proven = 0;
+    unsigned long kept = 0, possible = 0;
     tg_arena *arena = tg_arena_new();
 
     (void)unused;
@@ -222,6 +243,7 @@ static void proofs_agree_with_rows(void **unused)
                      proven && !b_in_a ? "a contains b" : "a and b are disjoint",
                      tg_region_text(arena, a.region).ptr, tg_region_text(arena, b.region).ptr);
         }
+        kept += check_without(arena, &a, &b, pair, &possible);
         inside += b_in_a;
         inside_proven += b_in_a && proven;
         apart += disjoint;
@@ -231,6 +253,8 @@ static void proofs_agree_with_rows(void **unused)
     print_message("contained: %lu of %lu proven (%.2f %%); disjoint: %lu of %lu proven (%.2f %%)\n",
                   inside_proven, inside, 100.0 * (double)inside_proven / (double)inside,
                   apart_proven, apart, 100.0 * (double)apart_proven / (double)apart);
+    print_message("rows left without another region: %lu of %lu kept (%.2f %%)\n", kept, possible,
+                  100.0 * (double)kept / (double)possible);
     tg_arena_free(arena);
 }
 
