@@ -3,9 +3,10 @@
  * Refresh planning: facts about a flow, its target and its sources, all by value -> what the
  * refresh does.
  *
- * Pure: no engine, no files. This release plans NO_OP and complete techniques; the state it writes
- * already has its final form (design 6.1), so that pieces of coverage and delta-driven parts come
- * without a change of format.
+ * Pure: no engine, no files. The rules are those of the coverage model (design 6.3, 6.6): a window
+ * is cut into parts that are up to date, stale and new, and the latter two are recomputed. This
+ * release brings no part up to date by delta; the state it writes already has its final form
+ * (design 6.1).
  *
  * Two stages. tg_plan_quick proves NO_OP from versions, identities and predicates alone, before
  * anything is bound. Where it cannot, the caller binds the query and calls tg_plan_refresh, which
@@ -75,6 +76,8 @@ typedef struct tg_refresh_input {
     const tg_zone *zone;
     const tg_expr *predicate; /* REPLACE_WHERE */
     tg_str predicate_text;
+    bool is_override; /* the predicate is of this update only: its window is always recomputed */
+    bool is_full;     /* all rows of the table go, also outside the window */
     const tg_str *aliases; /* qualifiers allowed in the predicate (tg_sql_query_aliases) */
     size_t alias_count;
     tg_digest definition; /* tg_definition_digest */
@@ -108,6 +111,9 @@ typedef struct tg_plan_piece {
     const char *reason;    /* issue type or NULL */
 } tg_plan_piece;
 
+/* Pieces of coverage with their regions; private to planning and rebasing. */
+typedef struct tg_coverage tg_coverage;
+
 typedef struct tg_refresh_plan {
     const char *technique; /* "NO_OP", "COMPLETE_REPLACE_WHERE", "COMPLETE_RECOMPUTE" */
     tg_str window;         /* folded predicate, empty for views */
@@ -116,8 +122,10 @@ typedef struct tg_refresh_plan {
     const tg_plan_piece *pieces;
     size_t piece_count;
     const tg_program *program; /* NULL for NO_OP without a commit */
-    tg_flow_state state;       /* what to record; read_version is set per attempt */
+    bool is_partial;           /* rows of the window that were up to date stayed as they were */
+    tg_flow_state state;       /* what to record; read_version and pieces are set per attempt */
     tg_region advanced;
+    const tg_coverage *mine, *carried; /* the piece of this refresh; pieces outside its window */
 } tg_refresh_plan;
 
 /* What an answer is made of, but for the rows: equal digests, equal answers over equal sources. */

@@ -1,98 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Planning a refresh (rules R1 to R6 of the coverage model, restricted to NO_OP and complete
- * techniques).
- *
- * What is proven: the window lies in pieces that have this definition's fingerprint and the pins'
- * identities, and no change after the state's read version may have touched it. Everything else is
- * recomputed, with the reason named.
+ * Planning a refresh (rules R1 to R7 of the coverage model, restricted to NO_OP and complete
+ * techniques): what the definition asks of the table, the program, the state to record.
  */
 #include "incremental/incremental_int.h"
-
-/* ---- coverage -------------------------------------------------------------------------------- */
-
-static tg_source_identity identity_of(const tg_pin *pin)
-{
-    return (tg_source_identity){
-        .name = pin->name, .path = pin->path, .version = pin->version, .digest = pin->digest};
-}
-
-static bool pins_match(const tg_piece *piece, const tg_pin *pins, size_t pin_count)
-{
-    if (piece->source_count != pin_count) {
-        return false;
-    }
-    for (size_t i = 0; i < pin_count; i++) {
-        const tg_source_identity pinned = identity_of(&pins[i]);
-        bool found = false;
-        for (size_t j = 0; j < piece->source_count && !found; j++) {
-            found = tg_source_identity_equal(&piece->sources[j], &pinned);
-        }
-        if (!found) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool is_state_commit(const tg_refresh_input *input, const tg_commit_fact *commit)
-{
-    return commit->version == input->state.state_version;
-}
-
-static bool is_changed_outside(const tg_refresh_input *input, tg_region window)
-{
-    for (size_t i = 0; i < input->commit_count; i++) {
-        if (!is_state_commit(input, &input->commits[i]) &&
-            tg_commit_meets(&input->commits[i], window)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static tg_region covered_region(const tg_refresh_input *input, const tg_flow_state *state,
-                                tg_str fingerprint, bool any_source, tg_arena *arena)
-{
-    tg_region covered = tg_region_none();
-    for (size_t i = 0; i < state->piece_count; i++) {
-        const tg_piece *piece = &state->pieces[i];
-        tg_region region;
-        if (tg_str_eq(piece->fingerprint, fingerprint) &&
-            (any_source || pins_match(piece, input->pins, input->pin_count)) &&
-            tg_window_region(piece->where, input->target.schema, input, arena, &region)) {
-            covered = tg_region_or(arena, covered, region);
-        }
-    }
-    return covered;
-}
-
-/* Why the window is not covered, in the order in which a user would look for it; NULL: it is. */
-static const char *coverage_issue(const tg_refresh_input *input, const tg_flow_state *state,
-                                  const tg_window *window, tg_str fingerprint, tg_arena *arena)
-{
-    if (!tg_str_eq(fingerprint, state->fingerprint)) {
-        return "QUERY_FINGERPRINT_CHANGED";
-    }
-    if (is_changed_outside(input, window->region)) {
-        return "EXTERNAL_CHANGE_IN_REPLACE_WINDOW";
-    }
-    if (!window->is_deterministic) {
-        return "REPLACE_WHERE_NOT_DETERMINISTIC";
-    }
-    if (!state->predicate_is_deterministic) {
-        return "PRIOR_REPLACE_WHERE_NOT_DETERMINISTIC";
-    }
-    if (tg_region_contains(covered_region(input, state, fingerprint, false, arena),
-                           window->region)) {
-        return NULL;
-    }
-    if (tg_region_contains(covered_region(input, state, fingerprint, true, arena),
-                           window->region)) {
-        return "DATA_HAS_CHANGED";
-    }
-    return "STALE_TARGET_DATA_IN_WINDOW";
-}
 
 /* ---- the target's definition ----------------------------------------------------------------- */
 
@@ -162,8 +73,14 @@ bool tg_plan_quick(const tg_refresh_input *input, tg_arena *arena, tg_refresh_pl
         return false;
     }
     tg_window window;
-    if (tg_window_bind(input, input->target.schema, arena, &window, NULL) != TG_OK ||
-        coverage_issue(input, &state, &window, state.fingerprint, arena)) {
+    tg_coverage left;
+    if (tg_window_bind(input, input->target.schema, arena, &window, NULL) != TG_OK) {
+        return false;
+    }
+    tg_coverage_load(input, &state, arena, &left);
+    tg_coverage_take_changes(input, input->commits, input->commit_count, input->state.state_version,
+                             arena, &left);
+    if (!tg_cut_is_covered(input, &left, &window, state.fingerprint, arena)) {
         return false;
     }
     set_no_op(out_plan, &window, arena);
@@ -411,22 +328,32 @@ static const tg_source_identity *identities(const tg_refresh_input *input, tg_ar
 {
     tg_source_identity *sources = TG_NEW_ARRAY(arena, tg_source_identity, input->pin_count);
     for (size_t i = 0; i < input->pin_count; i++) {
-        sources[i] = identity_of(&input->pins[i]);
+        sources[i] = tg_identity_of_pin(&input->pins[i]);
     }
     return sources;
+}
+
+/* The piece that this refresh makes; none where the rows would differ next time. */
+static tg_coverage *own_coverage(const tg_refresh_input *input, const tg_bound_query *query,
+                                 const tg_window *window, tg_str fingerprint, tg_arena *arena)
+{
+    tg_coverage *coverage = TG_NEW(arena, tg_coverage);
+    const tg_cover cover = {.piece = {.where = window->text,
+                                      .fingerprint = fingerprint,
+                                      .sources = identities(input, arena),
+                                      .source_count = input->pin_count,
+                                      .clock_us = input->now_us},
+                            .region = window->region};
+    if (window->is_deterministic && query->is_deterministic) {
+        TG_VEC_PUSH(arena, coverage, cover);
+    }
+    return coverage;
 }
 
 static tg_flow_state new_state(const tg_refresh_input *input, const tg_bound_query *query,
                                const tg_window *window, tg_str fingerprint, const char *technique,
                                tg_arena *arena)
 {
-    tg_piece *piece = TG_NEW(arena, tg_piece);
-    *piece = (tg_piece){.where = window->text,
-                        .fingerprint = fingerprint,
-                        .sources = identities(input, arena),
-                        .source_count = input->pin_count,
-                        .clock_us = input->now_us};
-    bool is_stable = window->is_deterministic && query->is_deterministic;
     return (tg_flow_state){
         .flow = input->flow_name,
         .update_id = input->update_id,
@@ -440,9 +367,7 @@ static tg_flow_state new_state(const tg_refresh_input *input, const tg_bound_que
         .query_has_time_function = query->has_time_function,
         .predicate_is_deterministic = window->is_deterministic,
         .read_version = input->target.exists ? input->target.version : -1,
-        .advanced = window->text,
-        .pieces = piece,
-        .piece_count = is_stable ? 1 : 0, /* rows that would differ next time cover nothing */
+        .advanced = input->is_full ? TG_S("true") : window->text,
     };
 }
 
@@ -460,8 +385,8 @@ static tg_code build_program(const tg_refresh_input *input, const tg_bound_query
         steps[i] = (tg_step){.kind = TG_STEP_PIN, .pin = &input->pins[i]};
     }
     steps[input->pin_count] = (tg_step){.kind = TG_STEP_REPLACE,
-                                        .predicate = window->predicate,
-                                        .region = window->region,
+                                        .predicate = input->is_full ? NULL : window->predicate,
+                                        .region = input->is_full ? tg_region_all() : window->region,
                                         .rel = rel};
     steps[input->pin_count + 1] = (tg_step){.kind = TG_STEP_COMMIT};
     tg_property *parameters = TG_NEW_ARRAY(arena, tg_property, 2);
@@ -474,7 +399,7 @@ static tg_code build_program(const tg_refresh_input *input, const tg_bound_query
         .step_count = input->pin_count + 2,
         .operation = TG_S("WRITE"),
         .parameters = parameters,
-        .parameter_count = window->predicate ? 2 : 1,
+        .parameter_count = window->predicate && !input->is_full ? 2 : 1,
         .app_id = tg_flow_app_id(arena, target->table_id, input->flow_name),
         .zone = input->zone,
         .now_us = input->now_us,
@@ -531,25 +456,49 @@ static void add_query_issues(tg_refresh_plan *plan, const tg_refresh_input *inpu
     }
 }
 
-/* The same from what the table's commit says, if it says anything. */
-static const char *state_issue(const tg_refresh_input *input, const tg_window *window,
-                               tg_str fingerprint, tg_arena *arena)
+static void add_part_issues(tg_refresh_plan *plan, tg_arena *arena)
 {
-    tg_flow_state state;
+    for (size_t i = 0; i < plan->piece_count; i++) {
+        const char *reason = plan->pieces[i].reason;
+        bool is_new = reason != NULL;
+        for (size_t j = 0; j < plan->issue_count && is_new; j++) {
+            is_new = strcmp(plan->issues[j].issue_type, reason) != 0;
+        }
+        if (is_new) {
+            add_issue(plan, reason, NULL, arena);
+        }
+    }
+}
+
+/* The state that the table's commits hold. NULL: none, with the reason why. */
+static const tg_flow_state *recorded_state(const tg_refresh_input *input, tg_arena *arena,
+                                           const char **out_missing)
+{
+    *out_missing = "CHANGE_SET_MISSING";
     if (!input->target.exists || !input->state.has_txn) {
-        return "CHANGE_SET_MISSING";
+        return NULL;
     }
-    if (!tg_flow_state_from_json(input->state.state, arena, &state)) {
-        return input->kind == TG_FLOW_COMPLETE ? "CHANGE_SET_MISSING"
-                                               : "PRIOR_REPLACE_WHERE_PREDICATE_MISSING";
+    tg_flow_state *state = TG_NEW(arena, tg_flow_state);
+    if (tg_flow_state_from_json(input->state.state, arena, state)) {
+        return state;
     }
-    const char *issue = coverage_issue(input, &state, window, fingerprint, arena);
-    if (issue && input->kind == TG_FLOW_COMPLETE &&
-        strcmp(issue, "STALE_TARGET_DATA_IN_WINDOW") == 0) {
-        return "CHANGE_SET_MISSING"; /* a view that recorded no piece: its last answer was not
-                                        repeatable */
+    if (input->kind == TG_FLOW_REPLACE_WHERE) {
+        *out_missing = "PRIOR_REPLACE_WHERE_PREDICATE_MISSING";
     }
-    return issue;
+    return NULL;
+}
+
+/* Rows are up to date, but the table's definition is not: everything recorded stays as it is. */
+static void plan_metadata(const tg_refresh_input *input, const tg_program_target *target,
+                          tg_cut *cut, tg_arena *arena, tg_refresh_plan *plan)
+{
+    plan->technique = "NO_OP";
+    plan->advanced = tg_region_none();
+    plan->state.technique = TG_S("NO_OP");
+    plan->state.advanced = TG_S("false");
+    plan->mine = TG_NEW(arena, tg_coverage);
+    plan->carried = tg_arena_memdup(arena, &cut->left, sizeof(cut->left));
+    plan->program = metadata_program(input, target, arena);
 }
 
 tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *query, tg_arena *arena,
@@ -565,72 +514,39 @@ tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *que
     TG_TRY(tg_window_bind(input, target.schema, arena, &window, err));
 
     tg_str fingerprint = fingerprint_of(input, query, arena);
-    const char *issue = state_issue(input, &window, fingerprint, arena);
-    if (!issue && needs_new_rows) {
-        issue = "QUERY_FINGERPRINT_CHANGED"; /* declared types are no part of the fingerprint */
+    const char *missing;
+    const tg_flow_state *state = recorded_state(input, arena, &missing);
+    if (needs_new_rows) {
+        missing = state ? "QUERY_FINGERPRINT_CHANGED" : missing;
+        state = NULL; /* declared types are no part of the fingerprint: no piece holds */
     }
-    bool is_covered = issue == NULL;
-    if (is_covered && !target.changes_metadata) {
+    tg_cut cut;
+    tg_cut_window(input, state, missing, &window, fingerprint, arena, &cut);
+    if (cut.is_covered && !target.changes_metadata) {
         set_no_op(out_plan, &window, arena);
         return TG_OK;
     }
-    const char *technique = is_covered                        ? "NO_OP"
-                            : input->kind == TG_FLOW_COMPLETE ? "COMPLETE_RECOMPUTE"
-                                                              : "COMPLETE_REPLACE_WHERE";
+    const char *technique =
+        input->kind == TG_FLOW_COMPLETE ? "COMPLETE_RECOMPUTE" : "COMPLETE_REPLACE_WHERE";
     tg_refresh_plan plan = {.technique = technique,
                             .window = window.predicate ? window.text : TG_S(""),
-                            .advanced = window.region,
+                            .pieces = cut.pieces,
+                            .piece_count = cut.piece_count,
+                            .is_partial = cut.is_partial,
+                            .advanced = input->is_full ? tg_region_all() : window.region,
+                            .mine = own_coverage(input, query, &window, fingerprint, arena),
+                            .carried = tg_arena_memdup(arena, &cut.carried, sizeof(cut.carried)),
                             .state =
                                 new_state(input, query, &window, fingerprint, technique, arena)};
-    tg_plan_piece *piece = TG_NEW(arena, tg_plan_piece);
-    *piece = (tg_plan_piece){
-        .where = window.text, .treatment = is_covered ? "NO_OP" : "RECOMPUTE", .reason = issue};
-    plan.pieces = piece;
-    plan.piece_count = 1;
-    if (is_covered) {
-        plan.advanced = tg_region_none();
-        plan.state.advanced = TG_S("false");
-        plan.program = metadata_program(input, &target, arena);
+    if (cut.is_covered) {
+        plan_metadata(input, &target, &cut, arena, &plan);
     } else {
-        add_issue(&plan, issue, NULL, arena);
+        add_part_issues(&plan, arena);
         add_query_issues(&plan, input, query, arena);
-        TG_TRY(build_program(input, query, &window, &target, arena, &plan.program, err));
+        TG_TRY(build_program(input, query, &cut.stale, &target, arena, &plan.program, err));
     }
     *out_plan = plan;
     return TG_OK;
-}
-
-bool tg_plan_rebase(const tg_refresh_plan *plan, const tg_refresh_input *input,
-                    int64_t read_version, const tg_commit_fact *winners, size_t winner_count,
-                    tg_arena *arena, tg_str *out_state)
-{
-    /* A commit without rows advances nothing, but what it records (the window is up to date) must
-     * still hold. */
-    tg_region mine = plan->advanced;
-    if (tg_region_is_none(mine) &&
-        !tg_window_region(plan->state.window, input->target.schema, input, arena, &mine)) {
-        mine = tg_region_all();
-    }
-    for (size_t i = 0; i < winner_count; i++) {
-        tg_flow_state winner;
-        tg_region advanced;
-        bool meets = tg_commit_meets(&winners[i], mine);
-        if (winners[i].app_id.len > 0) {
-            /* Same flow: its advanced region counts also where it wrote no row; its pieces give way
-             * to ours. */
-            bool known =
-                tg_flow_state_from_json(winners[i].state, arena, &winner) &&
-                tg_window_region(winner.advanced, input->target.schema, input, arena, &advanced);
-            meets = meets || !known || tg_region_meets(advanced, mine);
-        }
-        if (meets) {
-            return false;
-        }
-    }
-    tg_flow_state state = plan->state;
-    state.read_version = read_version;
-    *out_state = tg_flow_state_to_json(&state, arena);
-    return true;
 }
 
 /* ---- definitions ----------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Windows: the replace predicate of one refresh, bound to the target's columns and folded with the update's clock.
+ * Windows: the replace predicate of one refresh, bound to the target's columns and folded with the
+ * update's clock; predicates of states; what other commits touched.
  */
 #include "incremental/incremental_int.h"
 
@@ -37,17 +38,9 @@ tg_code tg_window_bind(const tg_refresh_input *input, tg_schema schema, tg_arena
     return TG_OK;
 }
 
-bool tg_window_region(tg_str text, tg_schema schema, const tg_refresh_input *input, tg_arena *arena,
-                      tg_region *out_region)
+bool tg_window_parse(tg_str text, tg_schema schema, const tg_refresh_input *input, tg_arena *arena,
+                     tg_window *out_window)
 {
-    if (tg_str_eq(text, TG_S("true"))) {
-        *out_region = tg_region_all();
-        return true;
-    }
-    if (tg_str_eq(text, TG_S("false"))) {
-        *out_region = tg_region_none();
-        return true;
-    }
     tg_expr *expr;
     if (tg_sql_parse_expression(text, arena, &expr, NULL) != TG_OK) {
         return false;
@@ -60,14 +53,39 @@ bool tg_window_region(tg_str text, tg_schema schema, const tg_refresh_input *inp
         has_time_function || !is_deterministic) {
         return false; /* a folded predicate holds neither: this is not one of ours */
     }
-    *out_region = tg_sql_region(tg_sql_fold(bound, input->zone, arena), schema, input->zone, arena);
+    bound = tg_sql_fold(bound, input->zone, arena);
+    *out_window = (tg_window){.predicate = bound,
+                              .text = text,
+                              .region = tg_sql_region(bound, schema, input->zone, arena),
+                              .is_deterministic = true};
     return true;
 }
 
-bool tg_commit_meets(const tg_commit_fact *commit, tg_region region)
+bool tg_window_region(tg_str text, tg_schema schema, const tg_refresh_input *input, tg_arena *arena,
+                      tg_region *out_region)
 {
-    if (commit->is_missing || commit->changes_schema) {
+    if (tg_str_eq(text, TG_S("true"))) {
+        *out_region = tg_region_all();
         return true;
     }
-    return commit->changes_data && tg_region_meets(commit->hull, region);
+    if (tg_str_eq(text, TG_S("false"))) {
+        *out_region = tg_region_none();
+        return true;
+    }
+    tg_window window;
+    if (!tg_window_parse(text, schema, input, arena, &window)) {
+        return false;
+    }
+    *out_region = window.region;
+    return true;
+}
+
+bool tg_commit_is_change(const tg_commit_fact *commit)
+{
+    return commit->is_missing || commit->changes_schema || commit->changes_data;
+}
+
+tg_region tg_commit_hull(const tg_commit_fact *commit)
+{
+    return commit->is_missing || commit->changes_schema ? tg_region_all() : commit->hull;
 }

@@ -365,11 +365,12 @@ static tg_code plan_again(tg_update *u, tg_flow_run *run, tg_error *err)
     return TG_OK;
 }
 
-static void keep_counts(tg_flow_result *result, const tg_run_result *run)
+/* Rows of the window that stayed are not counted, so that the window's own numbers are not known. */
+static void keep_counts(tg_flow_result *result, const tg_run_result *run, bool is_partial)
 {
     result->committed_version = run->committed_version;
-    result->output_rows = run->output_rows;
-    result->deleted_rows = run->deleted_rows;
+    result->output_rows = is_partial ? -1 : run->output_rows;
+    result->deleted_rows = is_partial ? -1 : run->deleted_rows;
     result->rows_written = run->rows_written;
     result->rows_deleted = run->rows_deleted;
     result->files_added = run->files_added;
@@ -385,7 +386,7 @@ static tg_code run_program(tg_update *u, tg_flow_run *run, tg_error *err)
         tg_run_result counts;
         tg_code code = engine->run(engine->self, run->plan.program, &hooks, u->arena, &counts, err);
         if (code == TG_OK) {
-            keep_counts(run->result, &counts);
+            keep_counts(run->result, &counts, run->plan.is_partial);
             return TG_OK;
         }
         bool is_race = code == TG_CONFLICT ||
