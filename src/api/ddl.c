@@ -2,6 +2,7 @@
 /* CREATE and DROP, temporary views, and the session's settings. */
 #include "api/api_int.h"
 #include "pipeline/conf.h"
+#include "pipeline/properties.h"
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
@@ -38,13 +39,27 @@ static tg_code check_table_definition(const tg_stmt *stmt, tg_error *err)
     } else if (!what && clauses->using_format.len > 0 &&
                !tg_str_ieq(clauses->using_format, TG_S("delta"))) {
         what = "a table format other than DELTA";
-    } else if (!what && clauses->partition_count > 0 &&
-               (clauses->cluster_count > 0 || clauses->cluster_auto)) {
-        what = "PARTITIONED BY together with CLUSTER BY";
+    } else if (!what && (clauses->cluster_count > 0 || clauses->cluster_auto)) {
+        what = clauses->partition_count > 0 ? "PARTITIONED BY together with CLUSTER BY"
+                                            : "CLUSTER BY";
+    } else if (!what && clauses->option_count > 0) {
+        what = "OPTIONS";
+        span = clauses->options[0].span;
     }
     if (what) {
         TG_ERR(err, UNSUPPORTED_FEATURE, "%s is not available in CREATE TABLE", what);
         return tg_execution_at(span, err);
+    }
+    for (size_t i = 0; i < clauses->property_count; i++) {
+        switch (tg_property_check(&clauses->properties[i], err)) {
+        case TG_PROPERTY_KEEP:
+            break;
+        case TG_PROPERTY_NOTE: /* it changes no answer, and a statement has no place for notes */
+            tg_error_clear(err);
+            break;
+        case TG_PROPERTY_REFUSED:
+            return err ? err->code : TG_INVALID_ARGUMENT;
+        }
     }
     return TG_OK;
 }

@@ -55,6 +55,17 @@ static void refuse_constraints(tg_graph_builder *b, const tg_source_file *file, 
     }
 }
 
+/* Where rows lie changes no answer: said once, not refused. */
+static void note_clustering(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt)
+{
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    if (!tg_map_put(&b->noted, TG_S("CLUSTER BY"), b)) {
+        (void)TG_ERR(&err, UNSUPPORTED_FEATURE, "CLUSTER BY has no effect in this release");
+        (void)tg_error_span(&err, stmt->name.span.offset, stmt->name.span.len);
+        tg_graph_warn_with(b, file, &err);
+    }
+}
+
 static void refuse_layout(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt)
 {
     const tg_dataset_clauses *clauses = &stmt->clauses;
@@ -64,6 +75,13 @@ static void refuse_layout(tg_graph_builder *b, const tg_source_file *file, const
                       "Keep one of the two clauses.",
                       "`%.*s` has both CLUSTER BY and PARTITIONED BY",
                       TG_SARG(stmt->name.parts[stmt->name.count - 1].text));
+    } else if (is_clustered) {
+        note_clustering(b, file, stmt);
+    }
+    if (clauses->option_count > 0) {
+        tg_graph_fail(b, file, clauses->options[0].span, TG_E_UNSUPPORTED_FEATURE,
+                      "Leave them out; properties stand in TBLPROPERTIES.",
+                      "OPTIONS of a table are not available in this release");
     }
     if (clauses->using_format.len && !tg_str_ieq(clauses->using_format, TG_S("delta"))) {
         tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE,
@@ -74,6 +92,23 @@ static void refuse_layout(tg_graph_builder *b, const tg_source_file *file, const
         tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE,
                       "Leave it out: the table lives in the warehouse, under its name.",
                       "LOCATION is not available yet");
+    }
+}
+
+/* A view has no rows of its own, hence nothing that these clauses could be about. */
+static void refuse_view_clauses(tg_graph_builder *b, const tg_source_file *file,
+                                const tg_stmt *stmt)
+{
+    const tg_dataset_clauses *clauses = &stmt->clauses;
+    const char *what = clauses->property_count     ? "TBLPROPERTIES"
+                       : clauses->partition_count  ? "PARTITIONED BY"
+                       : clauses->cluster_count    ? "CLUSTER BY"
+                       : clauses->cluster_auto     ? "CLUSTER BY"
+                       : clauses->using_format.len ? "USING"
+                                                   : NULL;
+    if (what) {
+        tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE, "Leave the clause out.",
+                      "a temporary view has no %s", what);
     }
 }
 
@@ -96,7 +131,11 @@ void tg_graph_refuse_clauses(tg_graph_builder *b, const tg_source_file *file, co
     if (clauses->refresh_policy.len) {
         refuse(b, file, stmt->name.span, "REFRESH POLICY is");
     }
-    refuse_layout(b, file, stmt);
+    if (stmt->kind == TG_STMT_CREATE_VIEW) {
+        refuse_view_clauses(b, file, stmt);
+    } else {
+        refuse_layout(b, file, stmt);
+    }
     refuse_columns(b, file, stmt);
     refuse_constraints(b, file, stmt);
 }

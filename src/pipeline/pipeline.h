@@ -41,8 +41,6 @@ typedef struct tg_spec {
     tg_str timezone;     /* "UTC" when not given */
     tg_str memory_limit; /* empty: the engine's default */
     int64_t threads;     /* 0: all cores */
-    int64_t max_parallel_flows;
-    bool strict_compat;
     const tg_mapped_table *tables;
     size_t table_count;
 } tg_spec;

@@ -33,6 +33,34 @@ static void read_count(tg_spec_reader *r, const char *field, const tg_yaml_node 
     }
 }
 
+/* An engine is used by one thread at a time: flows run one after the other, each on all cores. */
+static void read_parallel_flows(tg_spec_reader *r, const tg_yaml_node *node)
+{
+    int64_t count;
+    read_count(r, "max_parallel_flows", node, &count);
+    if (count > 1) {
+        tg_spec_fail(r, node, TG_E_UNSUPPORTED_FEATURE,
+                     "Leave it out: flows run one after the other, each with `threads` threads.",
+                     "`tidegate.max_parallel_flows` above 1 is not available in this release");
+    }
+}
+
+/*
+ * It promises that a file which passes here passes in Databricks too; as long as nobody checks all
+ * that is refused there, the promise would be empty.
+ */
+static void read_strict_compat(tg_spec_reader *r, const tg_yaml_node *node)
+{
+    bool is_strict;
+    if (!tg_yaml_bool(node, &is_strict)) {
+        tg_spec_fail(r, node, TG_E_TIDEGATE_INVALID_SPEC_VALUE, NULL,
+                     "field `tidegate.strict_compat` of the pipeline spec must be true or false");
+    } else if (is_strict) {
+        tg_spec_fail(r, node, TG_E_UNSUPPORTED_FEATURE, "Leave it out.",
+                     "`tidegate.strict_compat: true` is not available in this release");
+    }
+}
+
 static void read_engine(tg_spec_reader *r, const tg_yaml_node *node)
 {
     static const tg_str engines[] = {{"duckdb", 6}, {"spark", 5}};
@@ -186,13 +214,9 @@ static void read_key(tg_spec_reader *r, const tg_yaml_node *key, const tg_yaml_n
     } else if (tg_str_eq(key->text, TG_S("threads"))) {
         read_count(r, "threads", value, &spec->threads);
     } else if (tg_str_eq(key->text, TG_S("max_parallel_flows"))) {
-        read_count(r, "max_parallel_flows", value, &spec->max_parallel_flows);
+        read_parallel_flows(r, value);
     } else if (tg_str_eq(key->text, TG_S("strict_compat"))) {
-        if (!tg_yaml_bool(value, &spec->strict_compat)) {
-            tg_spec_fail(
-                r, value, TG_E_TIDEGATE_INVALID_SPEC_VALUE, NULL,
-                "field `tidegate.strict_compat` of the pipeline spec must be true or false");
-        }
+        read_strict_compat(r, value);
     } else if (tg_str_eq(key->text, TG_S("tables"))) {
         read_tables(r, value);
     } else {

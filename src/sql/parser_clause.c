@@ -176,7 +176,11 @@ static tg_code parse_clause(tg_parser *parser, tg_stmt *stmt, clause which)
     case CLAUSE_COLLATION:
         tg_parse_advance(parser);
         tg_parse_advance(parser);
-        return tg_parse_ident(parser, "a collation", &word);
+        TG_TRY(tg_parse_ident(parser, "a collation", &word));
+        return tg_str_ieq(word.text, TG_S("UTF8_BINARY"))
+                   ? TG_OK
+                   : tg_parse_unsupported(parser, offset,
+                                          "a default collation other than UTF8_BINARY");
     case CLAUSE_NONE:
         break;
     }

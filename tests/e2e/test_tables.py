@@ -22,6 +22,21 @@ def test_drop_does_not_follow_links(tidegate):
     assert (outside / "deep" / "kept").exists()
 
 
+@pytest.mark.parametrize(("clause", "message"), [
+    ("TBLPROPERTIES ('pipelines.rest.allowed' = 'true')", "Did you mean `pipelines.reset.allowed`?"),
+    ("TBLPROPERTIES ('pipelines.reset.allowed' = 'maybe')", "must be true or false"),
+    ("TBLPROPERTIES ('tidegate.pipelineId' = 'x')", "is set by tidegate alone"),
+    ("TBLPROPERTIES ('delta.foo' = 'x')", "`delta.foo` is not known"),
+    ("DEFAULT COLLATION UTF8_LCASE", "a default collation other than UTF8_BINARY is not available"),
+    ("CLUSTER BY (a)", "CLUSTER BY is not available in CREATE TABLE"),
+    ("CLUSTER BY AUTO", "CLUSTER BY is not available in CREATE TABLE"),
+    ("OPTIONS ('x' = 'y')", "OPTIONS is not available in CREATE TABLE"),
+])
+def test_nothing_that_a_definition_says_is_ignored(tidegate, clause, message):
+    assert message in tidegate("sql", "-e", f"CREATE TABLE t (a STRING) {clause}", status=1).stderr
+    assert not (tidegate.folder / "warehouse" / "main" / "default" / "t").exists()
+
+
 @pytest.fixture
 def nan(tidegate):
     """Two tables and a folder of Parquet: the maxima in their files leave NaN out."""
