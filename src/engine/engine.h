@@ -142,6 +142,8 @@ struct tg_engine {
      * or changes: asked while nothing is written yet. Needs neither the table nor a library.
      */
     tg_code (*check_target)(void *self, const tg_program_target *target, tg_error *err);
+    /* Has the engine this zone? Asked before anything runs; needs no library. */
+    tg_code (*check_zone)(void *self, const tg_zone *zone, tg_error *err);
     /*
      * Runs a program and commits it: one version, or none. On a lost race the engine itself
      * answers: a winner removed a file that this attempt removes, or changed the schema ->

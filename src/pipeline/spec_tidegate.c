@@ -175,7 +175,12 @@ static bool read_table(tg_spec_reader *r, const tg_yaml_node *name, const tg_yam
     const tg_yaml_node *options = tg_yaml_get(node, "options");
     bool is_valid = tg_spec_path(r, "path", path, &out->path);
     is_valid = (!format || read_format(r, format, &out->format)) && is_valid;
-    if (options) {
+    if (options && out->format == TG_FORMAT_DELTA) {
+        tg_spec_fail(r, options, TG_E_UNSUPPORTED_FEATURE,
+                     "Leave them out: the update pins the newest version.",
+                     "options of a Delta table are not available in this release");
+        is_valid = false;
+    } else if (options) {
         tg_spec_string_map(r, "options", options, &out->options, &out->option_count);
     }
     return is_valid;

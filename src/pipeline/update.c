@@ -21,8 +21,12 @@ int64_t tg_update_elapsed_ms(const tg_update *u, int64_t since_ns)
 
 static tg_code set_clock(tg_update *u, tg_error *err)
 {
-    tg_str zone = u->options->timezone.len ? u->options->timezone : u->graph->spec->timezone;
-    TG_TRY_CTX(tg_zone_load(zone, u->arena, &u->zone, err), err, "in --timezone");
+    bool is_option = u->options->timezone.len > 0;
+    tg_str zone = is_option ? u->options->timezone : u->graph->spec->timezone;
+    const char *place = is_option ? "in --timezone" : "in `timezone` of the pipeline spec";
+    const tg_engine *engine = u->context->engine;
+    TG_TRY_CTX(tg_zone_load(zone, u->arena, &u->zone, err), err, "%s", place);
+    TG_TRY_CTX(engine->check_zone(engine->self, u->zone, err), err, "%s", place);
     u->now_us = u->context->env->now_us(u->context->env->self);
     if (u->options->now.len) {
         TG_TRY_CTX(tg_clock_parse(u->options->now, u->zone, u->arena, &u->now_us, err), err,

@@ -217,6 +217,17 @@ static void target_is_checked_without_a_table(void **state)
     assert_false(facts_now(c).exists);
 }
 
+static void zones_of_regions(void **state)
+{
+    conformance *c = *state;
+    static const char *const names[] = {"UTC", "Asia/Kolkata", "GMT+2", "Z"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        const tg_zone *zone;
+        assert_ok(tg_zone_load(tg_str_from(names[i]), c->arena, &zone, &c->error), &c->error);
+        assert_ok(c->engine->check_zone(c->engine->self, zone, &c->error), &c->error);
+    }
+}
+
 static void create_gives_facts(void **state)
 {
     conformance *c = *state;
@@ -499,6 +510,7 @@ int run_conformance(const char *name, int (*setup)(void **state), int (*teardown
     const struct CMUnitTest tests[] = {
         CONFORMANCE_TEST(absent_table),
         CONFORMANCE_TEST(target_is_checked_without_a_table),
+        CONFORMANCE_TEST(zones_of_regions),
         CONFORMANCE_TEST(create_gives_facts),
         CONFORMANCE_TEST(describe_and_identity_agree),
         CONFORMANCE_TEST(digests_differ_by_version),

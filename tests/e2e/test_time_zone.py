@@ -18,6 +18,18 @@ def test_a_pipeline_has_the_zone_of_its_spec(tidegate, setting):
     assert pipeline.rows() == [{"z": "UTC"}]
 
 
+@pytest.mark.parametrize("zone", ["UTC+02:30", "+05:30", "GMT-13"])
+def test_an_offset_that_the_engine_lacks_stops_the_update_before_it_starts(tidegate, zone):
+    pipeline = Pipeline(tidegate, "CREATE MATERIALIZED VIEW m AS SELECT 1 AS a")
+    for command in ("dry-run", "run"):
+        assert "only whole hours" in tidegate(command, "--timezone", zone, status=3).stderr
+    spec = pipeline.folder / "spark-pipeline.yml"
+    spec.write_text(spec.read_text().replace('"wh"', f'"wh", "timezone": "{zone}"'))
+    assert "in `timezone` of the pipeline spec" in tidegate("run", status=3).stderr
+    assert not (pipeline.folder / "st").exists()
+    assert not (pipeline.folder / "wh").exists()
+
+
 @pytest.mark.parametrize(("variable", "zone"), [
     ("Europe/Lisbon", "Europe/Lisbon"), (":Asia/Tokyo", "Asia/Tokyo"), ("", "UTC"), ("GMT+2", "GMT+02:00"),
 ])

@@ -228,6 +228,7 @@ TG_CHECKED tg_code tg_duckdb_copy_rows(tg_duckdb_session *session, const tg_duck
 /* ---- run.c ----------------------------------------------------------------------------------- */
 
 tg_code tg_duckdb_check_target(void *self, const tg_program_target *target, tg_error *err);
+tg_code tg_duckdb_check_zone(void *self, const tg_zone *zone, tg_error *err);
 tg_code tg_duckdb_run_program(void *self, const tg_program *program, const tg_commit_hooks *hooks,
                               tg_arena *arena, tg_run_result *out_result, tg_error *err);
 

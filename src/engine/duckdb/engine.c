@@ -69,6 +69,7 @@ tg_engine *tg_engine_duckdb_new(const tg_engine_duckdb_options *options)
         .table_state = tg_duckdb_table_state,
         .commits_since = tg_duckdb_commits_since,
         .check_target = tg_duckdb_check_target,
+        .check_zone = tg_duckdb_check_zone,
         .run = tg_duckdb_run_program,
         .drop = drop_table,
         .close = close_engine,

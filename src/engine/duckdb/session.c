@@ -121,6 +121,13 @@ static tg_code zone_setting(const tg_zone *zone, tg_buf *out, tg_error *err)
     return TG_OK;
 }
 
+tg_code tg_duckdb_check_zone(void *self, const tg_zone *zone, tg_error *err)
+{
+    (void)self;
+    tg_auto_buf tg_buf setting = TG_BUF_INIT;
+    return zone_setting(zone, &setting, err);
+}
+
 static tg_code set_zone(tg_duckdb_session *session, const tg_zone *zone, tg_error *err)
 {
     tg_auto_buf tg_buf sql = TG_BUF_INIT;

@@ -478,6 +478,14 @@ static tg_code run_attempts(fake_engine *fake, const tg_program *program,
 }
 
 /* Knows of partitioning only: enough for what is built on top. */
+static tg_code fake_check_zone(void *self, const tg_zone *zone, tg_error *err)
+{
+    (void)self;
+    (void)zone;
+    (void)err;
+    return TG_OK;
+}
+
 static tg_code fake_check_target(void *self, const tg_program_target *target, tg_error *err)
 {
     (void)self;
@@ -561,6 +569,7 @@ tg_engine *tg_engine_fake_new(void)
         .table_state = fake_table_state,
         .commits_since = fake_commits_since,
         .check_target = fake_check_target,
+        .check_zone = fake_check_zone,
         .run = fake_run,
         .drop = fake_drop,
         .close = fake_close,
