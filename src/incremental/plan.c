@@ -17,8 +17,32 @@ static const tg_property *find_property(const tg_property *properties, size_t co
     return NULL;
 }
 
+static const tg_column_def *declared_column(const tg_refresh_input *input, tg_str name)
+{
+    for (size_t i = 0; i < input->column_count; i++) {
+        if (tg_str_ieq(input->columns[i].name.text, name)) {
+            return &input->columns[i];
+        }
+    }
+    return NULL;
+}
+
+/* A column that the definition lists has the comment it says there, none included. */
+static tg_field with_declared_comment(const tg_refresh_input *input, tg_field field)
+{
+    const tg_column_def *column = declared_column(input, field.name);
+    field.comment = column ? column->comment : field.comment;
+    return field;
+}
+
 static bool definition_matches_table(const tg_refresh_input *input)
 {
+    for (size_t i = 0; i < input->target.schema.count; i++) {
+        const tg_field field = input->target.schema.fields[i];
+        if (!tg_str_eq(with_declared_comment(input, field).comment, field.comment)) {
+            return false;
+        }
+    }
     for (size_t i = 0; i < input->property_count; i++) {
         const tg_property *wanted = &input->properties[i];
         const tg_property *have =
@@ -27,7 +51,7 @@ static bool definition_matches_table(const tg_refresh_input *input)
             return false;
         }
     }
-    return input->comment.len == 0 || tg_str_eq(input->comment, input->target.comment);
+    return tg_str_eq(input->comment, input->target.comment);
 }
 
 static void merge_properties(const tg_refresh_input *input, tg_arena *arena,
@@ -152,13 +176,11 @@ typedef struct planned_schema {
 
 static tg_field declared_field(const tg_refresh_input *input, tg_field field)
 {
-    for (size_t i = 0; i < input->column_count; i++) {
-        const tg_column_def *column = &input->columns[i];
-        if (tg_str_ieq(column->name.text, field.name)) {
-            field.name = column->name.text;
-            field.type = column->type ? column->type : field.type;
-            field.comment = column->comment;
-        }
+    const tg_column_def *column = declared_column(input, field.name);
+    if (column) {
+        field.name = column->name.text;
+        field.type = column->type ? column->type : field.type;
+        field.comment = column->comment;
     }
     field.nullable = true; /* this release writes no NOT NULL constraint */
     return field;
@@ -184,7 +206,7 @@ static tg_code evolve_schema(const tg_refresh_input *input, tg_schema query, tg_
     const tg_schema table = input->target.schema;
     out->is_changed = !input->target.exists;
     for (size_t i = 0; i < table.count; i++) {
-        TG_VEC_PUSH(arena, &fields, table.fields[i]);
+        TG_VEC_PUSH(arena, &fields, with_declared_comment(input, table.fields[i]));
     }
     for (size_t i = 0; i < query.count; i++) {
         tg_field field;
@@ -221,7 +243,7 @@ static tg_code follow_query(const tg_refresh_input *input, tg_schema query, tg_a
         ptrdiff_t at = tg_schema_find(table, fields[i].name);
         bool is_same = at >= 0 && tg_type_equal(table.fields[at].type, fields[i].type);
         if (is_same) {
-            fields[i] = table.fields[at];
+            fields[i] = with_declared_comment(input, table.fields[at]);
         } else if (at >= 0) {
             fields[i].name = table.fields[at].name;
         }
@@ -287,7 +309,7 @@ static tg_code plan_target(const tg_refresh_input *input, tg_schema query, tg_ar
     target->table_id = input->target.exists ? input->target.table_id : input->new_table_id;
     target->partition_columns = partition_names(input, target->schema, arena);
     target->partition_count = input->partition_count;
-    target->comment = input->comment.len ? input->comment : input->target.comment;
+    target->comment = input->comment;
     merge_properties(input, arena, target);
     target->changes_metadata = planned.is_changed || !definition_matches_table(input);
     *out_needs_new_rows = planned.needs_new_rows;

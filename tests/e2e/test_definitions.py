@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A changed definition is seen by the next update, however little of it changed."""
+import deltalake
 import pytest
 from pipeline import Pipeline, csv
 
@@ -23,6 +24,22 @@ def test_how_files_are_read_is_part_of_the_definition(tidegate, before, after, t
     assert (flow["technique"], flow["fallback_reasons"][0]) == ("COMPLETE_RECOMPUTE", "QUERY_FINGERPRINT_CHANGED")
     assert pipeline.rows() == [{"n": counts[1]}]
     assert pipeline.technique() == "NO_OP"
+
+
+def test_comments_and_properties_follow_the_definition(tidegate):
+    pipeline = Pipeline(tidegate, "CREATE MATERIALIZED VIEW m (a COMMENT 'one') COMMENT 'old' AS SELECT 1 AS a")
+    pipeline.run()
+    sql = "CREATE MATERIALIZED VIEW m (a COMMENT 'two') COMMENT 'new' TBLPROPERTIES ('k' = 'v') AS SELECT 1 AS a"
+    pipeline.define(sql)
+    (flow,) = pipeline.run()
+    assert (flow["technique"], flow["committed_version"]) == ("NO_OP", 1)
+    table = deltalake.DeltaTable(pipeline.path())
+    assert table.metadata().description == "new"
+    assert table.metadata().configuration["k"] == "v"
+    assert table.schema().fields[0].metadata["comment"] == "two"
+    (flow,) = pipeline.run()
+    assert (flow["technique"], flow["committed_version"]) == ("NO_OP", None)
+    assert pipeline.rows() == [{"a": 1}]
 
 
 def test_options_count_below_a_view_too(tidegate):

@@ -284,6 +284,62 @@ static void test_property_change_is_a_commit(void **state)
     check(f, "m", TG_FLOW_COMPLETED, "NO_OP", -1);
 }
 
+/* A definition, and what it makes of a table that is there already. */
+static void define_and_run(fixture *f, const char *sql, int64_t version)
+{
+    write_file(f, "src/a.sql", sql);
+    run_all(f);
+    check(f, "m", TG_FLOW_COMPLETED, "NO_OP", version);
+    run_all(f);
+    check(f, "m", TG_FLOW_COMPLETED, "NO_OP", -1);
+}
+
+static tg_table_facts facts_of(fixture *f, const char *name)
+{
+    tg_table_facts facts;
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    assert_ok(f->engine->table_facts(f->engine->self, table_path(f, name), f->arena, &facts, &err),
+              &err);
+    return facts;
+}
+
+static void test_comments_follow_the_definition(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql",
+               "CREATE MATERIALIZED VIEW m (a COMMENT 'one', d) COMMENT 'rows' AS SELECT * FROM src");
+    run_all(f);
+    check(f, "m", TG_FLOW_COMPLETED, "COMPLETE_RECOMPUTE", 0);
+    assert_str(facts_of(f, "m").comment, "rows");
+    define_and_run(
+        f, "CREATE MATERIALIZED VIEW m (a COMMENT 'two', d COMMENT 'day') COMMENT 'more rows' "
+           "AS SELECT * FROM src",
+        1);
+    assert_str(facts_of(f, "m").comment, "more rows");
+    assert_str(facts_of(f, "m").schema.fields[0].comment, "two");
+    assert_str(facts_of(f, "m").schema.fields[1].comment, "day");
+    define_and_run(f, "CREATE MATERIALIZED VIEW m (a, d COMMENT 'day') AS SELECT * FROM src", 2);
+    assert_str(facts_of(f, "m").comment, "");
+    assert_str(facts_of(f, "m").schema.fields[0].comment, "");
+    /* without a list of columns the definition says nothing about theirs */
+    define_and_run(f, "CREATE MATERIALIZED VIEW m AS SELECT * FROM src", -1);
+    assert_str(facts_of(f, "m").schema.fields[1].comment, "day");
+}
+
+static void test_comments_of_a_window(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql",
+               "CREATE STREAMING TABLE m (a, d) FLOW REPLACE WHERE d >= '2024-01-01' BY NAME "
+               "SELECT * FROM src");
+    run_all(f);
+    define_and_run(f,
+                   "CREATE STREAMING TABLE m (a, d COMMENT 'day') FLOW REPLACE WHERE d >= "
+                   "'2024-01-01' BY NAME SELECT * FROM src",
+                   1);
+    assert_str(facts_of(f, "m").schema.fields[1].comment, "day");
+}
+
 /* ---- selection ------------------------------------------------------------------------------- */
 
 static void test_selection(void **state)
@@ -603,6 +659,8 @@ int main(void)
         UPDATE_TEST(test_readers_see_the_commit),
         UPDATE_TEST(test_views_are_expanded),
         UPDATE_TEST(test_property_change_is_a_commit),
+        UPDATE_TEST(test_comments_follow_the_definition),
+        UPDATE_TEST(test_comments_of_a_window),
         UPDATE_TEST(test_selection),
         UPDATE_TEST(test_ambiguous_selection),
         UPDATE_TEST(test_failure_skips_readers),
