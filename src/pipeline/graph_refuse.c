@@ -55,12 +55,13 @@ static void refuse_constraints(tg_graph_builder *b, const tg_source_file *file, 
     }
 }
 
-/* Where rows lie changes no answer: said once, not refused. */
-static void note_clustering(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt)
+/* What changes no answer is said once, not refused. */
+static void note(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt,
+                 const char *what)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
-    if (!tg_map_put(&b->noted, TG_S("CLUSTER BY"), b)) {
-        (void)TG_ERR(&err, UNSUPPORTED_FEATURE, "CLUSTER BY has no effect in this release");
+    if (!tg_map_put(&b->noted, tg_str_from(what), b)) {
+        (void)TG_ERR(&err, UNSUPPORTED_FEATURE, "%s has no effect in this release", what);
         (void)tg_error_span(&err, stmt->name.span.offset, stmt->name.span.len);
         tg_graph_warn_with(b, file, &err);
     }
@@ -76,7 +77,7 @@ static void refuse_layout(tg_graph_builder *b, const tg_source_file *file, const
                       "`%.*s` has both CLUSTER BY and PARTITIONED BY",
                       TG_SARG(stmt->name.parts[stmt->name.count - 1].text));
     } else if (is_clustered) {
-        note_clustering(b, file, stmt);
+        note(b, file, stmt, "CLUSTER BY");
     }
     if (clauses->option_count > 0) {
         tg_graph_fail(b, file, clauses->options[0].span, TG_E_UNSUPPORTED_FEATURE,
@@ -100,8 +101,7 @@ static void refuse_view_clauses(tg_graph_builder *b, const tg_source_file *file,
                                 const tg_stmt *stmt)
 {
     const tg_dataset_clauses *clauses = &stmt->clauses;
-    const char *what = clauses->property_count     ? "TBLPROPERTIES"
-                       : clauses->partition_count  ? "PARTITIONED BY"
+    const char *what = clauses->partition_count    ? "PARTITIONED BY"
                        : clauses->cluster_count    ? "CLUSTER BY"
                        : clauses->cluster_auto     ? "CLUSTER BY"
                        : clauses->using_format.len ? "USING"
@@ -109,6 +109,15 @@ static void refuse_view_clauses(tg_graph_builder *b, const tg_source_file *file,
     if (what) {
         tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE, "Leave the clause out.",
                       "a temporary view has no %s", what);
+    }
+    for (size_t i = 0; i < clauses->property_count; i++) {
+        tg_auto_error tg_error err = TG_ERROR_INIT;
+        if (tg_property_check(&clauses->properties[i], &err) == TG_PROPERTY_REFUSED) {
+            tg_graph_fail_with(b, file, &err);
+        }
+    }
+    if (clauses->property_count > 0) {
+        note(b, file, stmt, "TBLPROPERTIES of a temporary view");
     }
 }
 
