@@ -313,9 +313,15 @@ static void read_files(tg_graph_builder *b)
     }
 }
 
-/* A pipeline without a table would do nothing; temporary views alone are none. */
+/*
+ * A pipeline without a table would do nothing; temporary views alone are none. A flow alone is not
+ * empty either: that its target is missing says more.
+ */
 static void check_not_empty(tg_graph_builder *b)
 {
+    if (b->flows.count > 0) {
+        return;
+    }
     for (size_t i = 0; i < b->datasets.count; i++) {
         if (b->datasets.items[i].dataset->kind != TG_DATASET_TEMPORARY_VIEW) {
             return;
