@@ -2,7 +2,7 @@
 /*
  * The command line: options, commands, terminal output. Owns no rules: those are behind api.
  *
- * Exit statuses: 0 success, 1 failed or partly failed, 2 usage, 3 validation (nothing was touched),
+ * Exit statuses: 0 success, 1 failed or partly failed, 2 usage, 3 validation (no table was touched),
  * 4 refused by a guard, 130 interrupted. Results and events go to standard output, messages for
  * people to standard error.
  */

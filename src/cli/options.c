@@ -226,7 +226,7 @@ void tg_cli_help(tg_command_id command, FILE *to)
     }
     fprintf(to, "\n  --version   print the version\n  --help      print this help; tidegate "
                 "COMMAND --help prints a command's\n\n"
-                "exit status: 0 success, 1 failed or partly failed, 2 usage, 3 validation (nothing "
+                "exit status: 0 success, 1 failed or partly failed, 2 usage, 3 validation (no table "
                 "was touched),\n"
                 "             4 refused by a guard, 130 interrupted\n");
 }
@@ -265,7 +265,7 @@ void tg_cli_man(FILE *to)
         }
     }
     fprintf(to, ".SH EXIT STATUS\n0 success, 1 failed or partly failed, 2 usage, 3 validation "
-                "(nothing was touched), "
+                "(no table was touched), "
                 "4 refused by a guard, 130 interrupted.\n.SH ENVIRONMENT\n.TP\n.B "
                 "TIDEGATE_DUCKDB\npath of libduckdb.so; "
                 "default: the one that was installed with tidegate\n");

@@ -237,7 +237,7 @@ typedef struct tg_update_result {
     tg_update_state state;
     bool is_dry_run;
     bool
-        is_validation_failure; /* stopped by analysis: nothing was touched; the errors are in diags */
+        is_validation_failure; /* stopped by analysis: no table was touched; the errors are in diags */
     int64_t now_us;
     tg_str zone_name;
     int64_t duration_ms;
