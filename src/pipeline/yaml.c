@@ -158,13 +158,21 @@ static tg_code read_list(reader *r, const yaml_event_t *event, int depth, tg_yam
     return TG_OK;
 }
 
-static void warn_duplicate(reader *r, const tg_yaml_node *key)
+/* Which of the two was meant is anybody's guess; reading goes on, so that all of them are told. */
+static void fail_duplicate(reader *r, const tg_yaml_node *first, const tg_yaml_node *key)
 {
+    if (r->diags->error_count > TG_LIMIT_DIAGNOSTICS) {
+        return; /* enough: a place costs a walk through the text */
+    }
     tg_auto_error tg_error err = TG_ERROR_INIT;
-    (void)TG_ERR(&err, TIDEGATE_INVALID_YAML, "key `%.*s` is given twice; the last one counts",
-                 TG_SARG(key->text));
+    tg_yaml_locate(&err, r->file, r->text, first);
+    int line = err.place.line;
+    tg_error_clear(&err);
+    (void)TG_ERR(&err, TIDEGATE_INVALID_YAML, "key `%.*s` is given twice, first in line %d",
+                 TG_SARG(key->text), line);
+    (void)tg_error_hint(&err, "Remove one of them.");
     tg_yaml_locate(&err, r->file, r->text, key);
-    tg_diags_add_warning(r->diags, &err);
+    tg_diags_add(r->diags, &err);
 }
 
 static tg_code read_map(reader *r, const yaml_event_t *event, int depth, tg_yaml_node **out)
@@ -190,10 +198,8 @@ static tg_code read_map(reader *r, const yaml_event_t *event, int depth, tg_yaml
         }
         size_t *index = tg_map_get(&seen, key->text);
         if (index) {
-            warn_duplicate(r, key);
             tg_assert(*index < keys.count);
-            keys.items[*index] = key;
-            values.items[*index] = value;
+            fail_duplicate(r, keys.items[*index], key);
             continue;
         }
         index = TG_NEW(r->arena, size_t);
@@ -281,9 +287,10 @@ tg_code tg_yaml_parse(tg_str text, const char *file, tg_arena *arena, tg_yaml_no
     tg_assert(yaml_parser_initialize(&r.parser));
     yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)text.ptr, text.len);
+    size_t errors = diags->error_count;
     tg_code code = read_document(&r, out_root);
     yaml_parser_delete(&r.parser);
-    return code;
+    return diags->error_count > errors && code == TG_OK ? TG_INVALID_ARGUMENT : code;
 }
 
 const tg_yaml_node *tg_yaml_get(const tg_yaml_node *map, const char *key)

@@ -28,8 +28,7 @@ struct tg_yaml_node {
     size_t start, end; /* code points in the text */
     tg_str text;       /* SCALAR */
     tg_yaml_type type; /* SCALAR */
-    tg_yaml_node *
-        *keys; /* MAP: scalars, each once: the last value of a repeated key wins, with a warning */
+    tg_yaml_node **keys; /* MAP: scalars, each once: a repeated key is an error */
     tg_yaml_node **values; /* MAP and LIST */
     size_t count;
 };

@@ -179,7 +179,10 @@ static void test_refused(void **state)
     (void)state;
     tg_auto_arena tg_arena *arena = tg_arena_new();
     assert_str(messages(TG_S("a: 1\nb: 2\na: 3\n"), arena, NULL),
-               "warning 3:1 key `a` is given twice; the last one counts\n");
+               "3:1 key `a` is given twice, first in line 1\n");
+    assert_str(messages(TG_S("x: {a: 1,\n  a: 2, a: 3}\n"), arena, NULL),
+               "2:3 key `a` is given twice, first in line 1\n"
+               "2:9 key `a` is given twice, first in line 1\n");
     assert_str(messages(TG_S("a: &x 1\nb: *x\n"), arena, NULL),
                "2:4 YAML aliases (*name) are not accepted; write the value out\n");
     assert_str(messages(TG_S("a: 1\n---\nb: 2\n"), arena, NULL),
