@@ -45,3 +45,33 @@ def test_a_copied_folder_is_recomputed_and_right(tidegate):
     assert pipeline.technique() == "COMPLETE_RECOMPUTE"
     assert pipeline.rows() == [{"n": 1}]
     assert pipeline.technique() == "NO_OP"
+
+
+def test_a_folder_is_its_files_without_its_folders(tidegate):
+    pipeline = Pipeline(tidegate, SUM, c={**csv(header="true"), "path": "c"})
+    for name, text in (("a.csv", "a\n1\n"), ("old/b.csv", "a\n10\n"), ("old/deep/c.csv", "a\n100\n"), ("_x/k=1/d.csv", "a\n7\n")):
+        (pipeline.folder / "c" / name).parent.mkdir(parents=True, exist_ok=True)
+        (pipeline.folder / "c" / name).write_text(text)
+    pipeline.run()
+    assert pipeline.rows() == [{"n": 1}]
+    assert pipeline.technique() == "NO_OP"
+    pipeline.tables(c={**csv(header="true"), "path": "c/**"})
+    pipeline.run()
+    assert pipeline.rows() == [{"n": 111}]
+
+
+@pytest.mark.parametrize("folder", ["k=1", "_k=1", "deep/er/k=1"])
+def test_partition_folders_of_files_are_refused(tidegate, folder):
+    pipeline = Pipeline(tidegate, SUM, c={**csv(header="true"), "path": "c"})
+    (pipeline.folder / "c" / folder).mkdir(parents=True)
+    (pipeline.folder / "c" / "a.csv").write_text("a\n1\n")
+    assert "partition folders of files are not available" in tidegate("dry-run", status=3).stderr
+
+
+def test_a_folder_of_folders_alone_says_how_to_name_its_files(tidegate):
+    pipeline = Pipeline(tidegate, SUM, c={**csv(header="true"), "path": "c"})
+    (pipeline.folder / "c" / "d").mkdir(parents=True)
+    (pipeline.folder / "c" / "d" / "a.csv").write_text("a\n1\n")
+    done = tidegate("dry-run", status=3)
+    assert "there is no" in done.stderr
+    assert "/c/**" in done.stderr

@@ -10,26 +10,42 @@
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/*
- * Folders "k=v" below a folder would give columns; reading the table without them would be wrong.
- */
-static tg_code refuse_partition_folders(tg_duckdb_engine *engine, tg_str folder, tg_arena *arena,
-                                        tg_error *err)
+/* Spark leaves out what begins with '.' or '_', but for "_k=v". */
+static bool is_partition_folder(const tg_fs_entry *entry)
 {
+    return entry->is_folder && entry->name.ptr[0] != '.' &&
+           tg_str_find(entry->name, TG_S("="), 0) != SIZE_MAX;
+}
+
+/*
+ * Folders "k=v" at any depth would give columns; reading the table without them would be wrong.
+ * Other folders do not count: without recursiveFileLookup Spark reads the files of a folder alone.
+ */
+static tg_code refuse_partition_folders(tg_duckdb_engine *engine, tg_str folder, int depth,
+                                        tg_arena *arena, tg_error *err)
+{
+    if (depth > TG_LIMIT_FOLDER_DEPTH) {
+        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "folders are nested deeper than %d levels at \"%.*s\"",
+                TG_LIMIT_FOLDER_DEPTH, TG_SARG(folder));
+    }
     tg_fs_entry *entries;
     size_t count;
     TG_TRY(tg_fs_list(engine->fs, folder, false, arena, &entries, &count, err));
     for (size_t i = 0; i < count; i++) {
-        if (entries[i].is_folder && entries[i].name.ptr[0] != '.' &&
-            entries[i].name.ptr[0] != '_') {
+        const tg_fs_entry *entry = &entries[i];
+        if (is_partition_folder(entry)) {
             (void)TG_ERR(err, UNSUPPORTED_FEATURE,
-                         "folder \"%.*s\" has the folder \"%.*s\" in it, which cannot be read as a "
-                         "part of a table",
-                         TG_SARG(folder), TG_SARG(entries[i].name));
+                         "folder \"%.*s\" has the folder \"%.*s\" in it: partition folders of files "
+                         "are not available in this release",
+                         TG_SARG(folder), TG_SARG(entry->name));
             return tg_error_hint(err,
-                                 "Name the files by a pattern, such as \"%.*s/**\"; columns of "
-                                 "folders like k=v are not available yet.",
+                                 "Name the files by a pattern, such as \"%.*s/**\", to read them "
+                                 "without the columns of their folders.",
                                  TG_SARG(folder));
+        }
+        if (entry->is_folder && entry->name.ptr[0] != '.' && entry->name.ptr[0] != '_') {
+            TG_TRY(refuse_partition_folders(engine, tg_path_join(arena, folder, entry->name),
+                                            depth + 1, arena, err));
         }
     }
     return TG_OK;
@@ -43,14 +59,18 @@ static tg_code source_files(tg_duckdb_engine *engine, tg_table_format format, tg
         tg_fs_entry entry;
         TG_TRY(tg_fs_stat(engine->fs, path, &entry, err));
         if (entry.is_folder) {
-            TG_TRY(refuse_partition_folders(engine, path, arena, err));
+            TG_TRY(refuse_partition_folders(engine, path, 1, arena, err));
             pattern = tg_path_join(arena, path, TG_S("*"));
         }
     }
     TG_TRY(tg_fs_glob(engine->fs, pattern, TG_GLOB_SKIP_HIDDEN, arena, out_paths, out_count, err));
     if (!*out_count) {
-        TG_FAIL(err, PATH_NOT_FOUND, "there is no %s file at \"%.*s\"",
-                tg_source_format_name(format), TG_SARG(path));
+        TG_ERR(err, PATH_NOT_FOUND, "there is no %s file at \"%.*s\"",
+               tg_source_format_name(format), TG_SARG(path));
+        return pattern.len == path.len
+                   ? TG_NOT_FOUND
+                   : tg_error_hint(err, "Files in folders below it are named by \"%.*s/**\".",
+                                   TG_SARG(path));
     }
     return TG_OK;
 }
