@@ -40,8 +40,8 @@ static tg_code check_table_definition(const tg_stmt *stmt, tg_error *err)
                !tg_str_ieq(clauses->using_format, TG_S("delta"))) {
         what = "a table format other than DELTA";
     } else if (!what && (clauses->cluster_count > 0 || clauses->cluster_auto)) {
-        what = clauses->partition_count > 0 ? "PARTITIONED BY together with CLUSTER BY"
-                                            : "CLUSTER BY";
+        what =
+            clauses->partition_count > 0 ? "PARTITIONED BY together with CLUSTER BY" : "CLUSTER BY";
     } else if (!what && clauses->option_count > 0) {
         what = "OPTIONS";
         span = clauses->options[0].span;

@@ -224,11 +224,12 @@ void tg_cli_help(tg_command_id command, FILE *to)
     for (size_t i = 0; i < TG_COMMAND_COUNT_; i++) {
         fprintf(to, "  %-10s  %s\n", COMMANDS[i].name, COMMANDS[i].summary);
     }
-    fprintf(to, "\n  --version   print the version\n  --help      print this help; tidegate "
-                "COMMAND --help prints a command's\n\n"
-                "exit status: 0 success, 1 failed or partly failed, 2 usage, 3 validation (no table "
-                "was touched),\n"
-                "             4 refused by a guard, 130 interrupted\n");
+    fprintf(to,
+            "\n  --version   print the version\n  --help      print this help; tidegate "
+            "COMMAND --help prints a command's\n\n"
+            "exit status: 0 success, 1 failed or partly failed, 2 usage, 3 validation (no table "
+            "was touched),\n"
+            "             4 refused by a guard, 130 interrupted\n");
 }
 
 int tg_cli_usage(const tg_error *err, tg_command_id command)

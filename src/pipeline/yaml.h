@@ -25,10 +25,10 @@ typedef enum tg_yaml_type {
 typedef struct tg_yaml_node tg_yaml_node;
 struct tg_yaml_node {
     tg_yaml_kind kind;
-    size_t start, end; /* code points in the text */
-    tg_str text;       /* SCALAR */
-    tg_yaml_type type; /* SCALAR */
-    tg_yaml_node **keys; /* MAP: scalars, each once: a repeated key is an error */
+    size_t start, end;     /* code points in the text */
+    tg_str text;           /* SCALAR */
+    tg_yaml_type type;     /* SCALAR */
+    tg_yaml_node **keys;   /* MAP: scalars, each once: a repeated key is an error */
     tg_yaml_node **values; /* MAP and LIST */
     size_t count;
 };

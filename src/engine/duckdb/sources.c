@@ -25,8 +25,9 @@ static tg_code refuse_partition_folders(tg_duckdb_engine *engine, tg_str folder,
                                         tg_arena *arena, tg_error *err)
 {
     if (depth > TG_LIMIT_FOLDER_DEPTH) {
-        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED, "folders are nested deeper than %d levels at \"%.*s\"",
-                TG_LIMIT_FOLDER_DEPTH, TG_SARG(folder));
+        TG_FAIL(err, TIDEGATE_LIMIT_EXCEEDED,
+                "folders are nested deeper than %d levels at \"%.*s\"", TG_LIMIT_FOLDER_DEPTH,
+                TG_SARG(folder));
     }
     tg_fs_entry *entries;
     size_t count;
@@ -34,10 +35,11 @@ static tg_code refuse_partition_folders(tg_duckdb_engine *engine, tg_str folder,
     for (size_t i = 0; i < count; i++) {
         const tg_fs_entry *entry = &entries[i];
         if (is_partition_folder(entry)) {
-            (void)TG_ERR(err, UNSUPPORTED_FEATURE,
-                         "folder \"%.*s\" has the folder \"%.*s\" in it: partition folders of files "
-                         "are not available in this release",
-                         TG_SARG(folder), TG_SARG(entry->name));
+            (void)TG_ERR(
+                err, UNSUPPORTED_FEATURE,
+                "folder \"%.*s\" has the folder \"%.*s\" in it: partition folders of files "
+                "are not available in this release",
+                TG_SARG(folder), TG_SARG(entry->name));
             return tg_error_hint(err,
                                  "Name the files by a pattern, such as \"%.*s/**\", to read them "
                                  "without the columns of their folders.",
