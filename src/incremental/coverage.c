@@ -45,6 +45,27 @@ bool tg_piece_is_fresh(const tg_piece *piece, tg_str fingerprint, const tg_pin *
     return fresh;
 }
 
+static bool is_newer_source(const tg_refresh_input *input, const tg_piece *piece, const tg_pin *pin)
+{
+    for (size_t i = 0; i < input->newer_count; i++) {
+        if (tg_str_eq(input->newer[i].name, pin->name) && has_source(piece, &input->newer[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tg_piece_is_newer(const tg_refresh_input *input, const tg_piece *piece, tg_str fingerprint)
+{
+    bool holds = tg_str_eq(piece->fingerprint, fingerprint) &&
+                 piece->source_count == input->pin_count && input->newer_count > 0;
+    for (size_t i = 0; holds && i < input->pin_count; i++) {
+        const tg_source_identity pinned = tg_identity_of_pin(&input->pins[i]);
+        holds = has_source(piece, &pinned) || is_newer_source(input, piece, &input->pins[i]);
+    }
+    return holds && !tg_piece_is_fresh(piece, fingerprint, input->pins, input->pin_count);
+}
+
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
 bool tg_region_predicate(const tg_refresh_input *input, tg_region region, tg_arena *arena,

@@ -15,33 +15,29 @@ typedef struct cutter {
     TG_VEC(tg_plan_piece) pieces;
 } cutter;
 
-/* The rows that are up to date. Text settles what regions cannot say. */
-static tg_region fresh_region(const tg_refresh_input *input, const tg_coverage *left,
-                              const tg_window *window, tg_str fingerprint, tg_arena *arena,
-                              bool *out_all)
+static bool is_fresh(const tg_refresh_input *input, const tg_piece *piece, tg_str fingerprint)
 {
-    tg_region fresh = tg_region_none();
-    *out_all = false;
-    for (size_t i = 0; i < left->count; i++) {
-        const tg_cover *cover = &left->items[i];
-        if (!tg_piece_is_fresh(&cover->piece, fingerprint, input->pins, input->pin_count)) {
-            continue;
-        }
-        *out_all = *out_all || tg_str_eq(cover->piece.where, window->text);
-        if (!cover->region.is_upper_bound) {
-            fresh = tg_region_or(arena, fresh, cover->region);
-        }
-    }
-    *out_all = *out_all || tg_region_contains(fresh, window->region);
-    return fresh;
+    return tg_piece_is_fresh(piece, fingerprint, input->pins, input->pin_count) ||
+           tg_piece_is_newer(input, piece, fingerprint);
 }
 
 bool tg_cut_is_covered(const tg_refresh_input *input, const tg_coverage *left,
                        const tg_window *window, tg_str fingerprint, tg_arena *arena)
 {
-    bool all;
-    (void)fresh_region(input, left, window, fingerprint, arena, &all);
-    return all && window->is_deterministic && !input->is_override && !input->is_full;
+    tg_region fresh = tg_region_none();
+    bool same_text = false; /* settles what regions cannot say */
+    for (size_t i = 0; i < left->count; i++) {
+        const tg_cover *cover = &left->items[i];
+        if (!is_fresh(input, &cover->piece, fingerprint)) {
+            continue;
+        }
+        same_text = same_text || tg_str_eq(cover->piece.where, window->text);
+        if (!cover->region.is_upper_bound) {
+            fresh = tg_region_or(arena, fresh, cover->region);
+        }
+    }
+    return (same_text || tg_region_contains(fresh, window->region)) && window->is_deterministic &&
+           !input->is_override && !input->is_full;
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */
@@ -82,23 +78,37 @@ static void add_uncovered(cutter *c, const tg_flow_state *state, tg_region rest,
     add_part(c, tg_region_minus(c->arena, rest, had), "RECOMPUTE", never);
 }
 
+/*
+ * Can a piece be told from the rest of the window? Not where it needs an opaque condition that the
+ * window lacks.
+ */
+static bool is_separable(const cutter *c, tg_region region)
+{
+    return !region.is_upper_bound &&
+           !tg_region_meets(tg_region_minus(c->arena, c->window->region, region), region);
+}
+
+static const char *stale_reason(const cutter *c, const tg_piece *piece, tg_str fingerprint)
+{
+    return !tg_str_eq(piece->fingerprint, fingerprint) ? "QUERY_FINGERPRINT_CHANGED"
+           : is_fresh(c->input, piece, fingerprint)    ? "CANNOT_PUSH_PREDICATE"
+                                                       : "DATA_HAS_CHANGED";
+}
+
 static void add_parts(cutter *c, const tg_flow_state *state, const tg_coverage *left,
                       tg_str fingerprint, tg_region had)
 {
-    const tg_refresh_input *input = c->input;
     tg_region rest = c->window->region;
     for (size_t i = 0; i < left->count; i++) {
         const tg_cover *cover = &left->items[i];
         if (cover->region.is_upper_bound) {
             continue;
         }
-        bool same_query = tg_str_eq(cover->piece.fingerprint, fingerprint);
-        bool fresh = tg_piece_is_fresh(&cover->piece, fingerprint, input->pins, input->pin_count);
+        bool stays =
+            is_fresh(c->input, &cover->piece, fingerprint) && is_separable(c, cover->region);
         add_part(c, tg_region_and(c->arena, c->window->region, cover->region),
-                 fresh ? "NO_OP" : "RECOMPUTE",
-                 fresh        ? NULL
-                 : same_query ? "DATA_HAS_CHANGED"
-                              : "QUERY_FINGERPRINT_CHANGED");
+                 stays ? "NO_OP" : "RECOMPUTE",
+                 stays ? NULL : stale_reason(c, &cover->piece, fingerprint));
         rest = tg_region_minus(c->arena, rest, cover->region);
     }
     add_uncovered(c, state, rest, had);
@@ -116,45 +126,77 @@ static const char *view_reason(const tg_flow_state *state, const tg_coverage *le
 
 /* ---- cutting --------------------------------------------------------------------------------- */
 
-/* The stale part as a window of its own; false: the window is recomputed as a whole. */
-static bool narrow_to(cutter *c, tg_region fresh, tg_window *out_stale)
+/* A window less a region, as a window of its own; false: that cannot be said exactly. */
+static bool window_without(cutter *c, tg_region region, tg_window *out)
 {
     const tg_window *window = c->window;
-    if (window->region.is_upper_bound || !tg_region_meets(window->region, fresh)) {
+    if (window->region.is_upper_bound || !window->predicate ||
+        !tg_region_meets(window->region, region)) {
         return false;
     }
-    tg_region stale = tg_region_minus(c->arena, window->region, fresh), meant;
-    stale.is_upper_bound = false; /* its boxes hold all that is stale, and lie in the window */
+    tg_region rest = tg_region_minus(c->arena, window->region, region), meant;
+    rest.is_upper_bound = false; /* its boxes hold all of the rest, and lie in the window */
     tg_str text;
-    return tg_region_predicate(c->input, stale, c->arena, &text, &meant) &&
-           tg_region_contains(meant, stale) && tg_region_contains(window->region, meant) &&
-           tg_window_parse(text, c->input->target.schema, c->input, c->arena, out_stale);
+    return tg_region_predicate(c->input, rest, c->arena, &text, &meant) &&
+           tg_region_contains(meant, rest) && tg_region_contains(window->region, meant) &&
+           tg_window_parse(text, c->input->target.schema, c->input, c->arena, out);
+}
+
+/* The pieces that stay: those over newer sources, or all that are up to date. */
+static tg_region staying_region(const cutter *c, const tg_coverage *left, tg_str fingerprint,
+                                bool only_newer)
+{
+    tg_region region = tg_region_none();
+    for (size_t i = 0; i < left->count; i++) {
+        const tg_cover *cover = &left->items[i];
+        bool stays = only_newer ? tg_piece_is_newer(c->input, &cover->piece, fingerprint)
+                                : is_fresh(c->input, &cover->piece, fingerprint);
+        if (stays && is_separable(c, cover->region)) {
+            region = tg_region_or(c->arena, region, cover->region);
+        }
+    }
+    return region;
 }
 
 static void keep_carried(const cutter *c, tg_cut *out)
 {
-    tg_region written = c->input->is_full ? tg_region_all() : c->window->region;
+    tg_region written = c->input->is_full ? tg_region_all() : out->own.region;
     for (size_t i = 0; i < out->left.count; i++) {
         TG_VEC_PUSH(c->arena, &out->carried, out->left.items[i]);
     }
     tg_coverage_take(c->input, written, c->arena, &out->carried);
 }
 
+/* What is left of the coverage decides. */
+static void cut_by_coverage(cutter *c, const tg_flow_state *state, tg_region had,
+                            tg_str fingerprint, tg_cut *out)
+{
+    tg_region newer = staying_region(c, &out->left, fingerprint, true);
+    tg_region fresh = staying_region(c, &out->left, fingerprint, false);
+    bool says_own =
+        window_without(c, newer, &out->own) || !tg_region_meets(newer, c->window->region);
+    out->stale = out->own;
+    out->is_partial = says_own && window_without(c, fresh, &out->stale);
+    if (!out->is_partial && tg_region_meets(fresh, c->window->region)) {
+        add_whole(c, "RECOMPUTE", "CANNOT_PUSH_PREDICATE"); /* no predicate says what is stale */
+    } else {
+        add_parts(c, state, &out->left, fingerprint, had);
+    }
+}
+
 void tg_cut_window(const tg_refresh_input *input, const tg_flow_state *state, const char *missing,
                    const tg_window *window, tg_str fingerprint, tg_arena *arena, tg_cut *out)
 {
     cutter c = {.input = input, .window = window, .arena = arena};
-    *out = (tg_cut){.stale = *window};
-    tg_region had = tg_region_none(), fresh = had;
+    *out = (tg_cut){.own = *window, .stale = *window};
+    tg_region had = tg_region_none();
     if (state) {
         tg_coverage_load(input, state, arena, &out->left);
         had = tg_coverage_region(&out->left, arena);
         tg_coverage_take_changes(input, input->commits, input->commit_count,
                                  input->state.state_version, arena, &out->left);
-        fresh = fresh_region(input, &out->left, window, fingerprint, arena, &out->is_covered);
+        out->is_covered = tg_cut_is_covered(input, &out->left, window, fingerprint, arena);
     }
-    out->is_covered =
-        out->is_covered && window->is_deterministic && !input->is_override && !input->is_full;
     if (out->is_covered) {
         add_whole(&c, "NO_OP", NULL);
     } else if (input->is_full) {
@@ -168,8 +210,7 @@ void tg_cut_window(const tg_refresh_input *input, const tg_flow_state *state, co
     } else if (!window->is_deterministic) {
         add_whole(&c, "RECOMPUTE", "REPLACE_WHERE_NOT_DETERMINISTIC");
     } else {
-        out->is_partial = narrow_to(&c, fresh, &out->stale);
-        add_parts(&c, state, &out->left, fingerprint, had);
+        cut_by_coverage(&c, state, had, fingerprint, out);
     }
     keep_carried(&c, out);
     out->pieces = c.pieces.items;

@@ -98,6 +98,9 @@ typedef struct tg_refresh_input {
     const tg_commit_fact
         *commits; /* after the state's read_version up to target.version; none without a state */
     size_t commit_count;
+    /* sources in the state's pieces that are newer than the pins, and found to be the same tables' */
+    const tg_source_identity *newer;
+    size_t newer_count;
 } tg_refresh_input;
 
 typedef struct tg_plan_issue {
@@ -143,6 +146,13 @@ typedef struct tg_definition {
 /* Of the normal text of the query with its views' texts, what stands above, semantics version. */
 tg_digest tg_definition_digest(const tg_definition *definition, tg_arena *arena);
 
+/*
+ * Sources in the pieces of a state that stand at a higher version than their pin: an update that
+ * started later was faster. Whoever asks looks whether the tables have these versions.
+ */
+const tg_source_identity *tg_plan_newer_sources(const tg_state_facts *state, const tg_pin *pins,
+                                                size_t pin_count, tg_arena *arena,
+                                                size_t *out_count);
 /* The read_version to ask commits_since from: of the state, or -1 when there is none. */
 int64_t tg_plan_read_version(const tg_state_facts *state, tg_arena *arena);
 

@@ -42,6 +42,8 @@ bool tg_source_identity_equal(const tg_source_identity *a, const tg_source_ident
 tg_source_identity tg_identity_of_pin(const tg_pin *pin);
 /* Would computing the piece anew, with these pins, give the rows that are there? */
 bool tg_piece_is_fresh(const tg_piece *piece, tg_str fingerprint, const tg_pin *pins, size_t count);
+/* R6b: is it of an update with newer pins (design 6.6, "overtaken")? Its rows are better than mine. */
+bool tg_piece_is_newer(const tg_refresh_input *input, const tg_piece *piece, tg_str fingerprint);
 
 typedef struct tg_cover {
     tg_piece piece;
@@ -81,11 +83,12 @@ bool tg_region_predicate(const tg_refresh_input *input, tg_region region, tg_are
 typedef struct tg_cut {
     bool is_covered; /* NO_OP is proven */
     bool is_partial; /* some of the window is up to date: only `stale` is recomputed */
-    tg_window stale; /* the whole window unless is_partial */
+    tg_window own;   /* what this refresh answers for: the window less newer pieces */
+    tg_window stale; /* what is recomputed: all of own unless is_partial */
     const tg_plan_piece *pieces;
     size_t piece_count;
     tg_coverage left;    /* the state's pieces that still hold */
-    tg_coverage carried; /* left, outside the window */
+    tg_coverage carried; /* left, outside own */
 } tg_cut;
 
 /* state NULL: none is known, for the reason missing. */

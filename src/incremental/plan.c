@@ -389,7 +389,6 @@ static tg_flow_state new_state(const tg_refresh_input *input, const tg_bound_que
         .query_has_time_function = query->has_time_function,
         .predicate_is_deterministic = window->is_deterministic,
         .read_version = input->target.exists ? input->target.version : -1,
-        .advanced = input->is_full ? TG_S("true") : window->text,
     };
 }
 
@@ -555,11 +554,12 @@ tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *que
                             .pieces = cut.pieces,
                             .piece_count = cut.piece_count,
                             .is_partial = cut.is_partial,
-                            .advanced = input->is_full ? tg_region_all() : window.region,
-                            .mine = own_coverage(input, query, &window, fingerprint, arena),
+                            .advanced = input->is_full ? tg_region_all() : cut.own.region,
+                            .mine = own_coverage(input, query, &cut.own, fingerprint, arena),
                             .carried = tg_arena_memdup(arena, &cut.carried, sizeof(cut.carried)),
                             .state =
                                 new_state(input, query, &window, fingerprint, technique, arena)};
+    plan.state.advanced = input->is_full ? TG_S("true") : cut.own.text;
     if (cut.is_covered) {
         plan_metadata(input, &target, &cut, arena, &plan);
     } else {

@@ -99,6 +99,18 @@ static tg_str write_state(const tg_flow_state *state, size_t piece_count, tg_are
     return tg_buf_take(&buf, arena);
 }
 
+/*
+ * A predicate that is too long by itself: without pieces nobody asks for it, and "everything was
+ * brought up to date" is always safe to say.
+ */
+static tg_str write_without_predicate(const tg_flow_state *state, tg_arena *arena)
+{
+    tg_flow_state bare = *state;
+    bare.predicate = bare.window = TG_S("");
+    bare.advanced = TG_S("true");
+    return write_state(&bare, 0, arena);
+}
+
 tg_str tg_flow_state_to_json(const tg_flow_state *state, tg_arena *arena)
 {
     /* The newest piece comes first: overflow forgets from the end. */
@@ -108,7 +120,7 @@ tg_str tg_flow_state_to_json(const tg_flow_state *state, tg_arena *arena)
         piece_count--;
         json = write_state(state, piece_count, arena);
     }
-    return json;
+    return json.len > TG_LIMIT_STATE_BYTES ? write_without_predicate(state, arena) : json;
 }
 
 static bool parse_digest(tg_str text, tg_digest *out)
@@ -253,4 +265,38 @@ int64_t tg_plan_read_version(const tg_state_facts *state, tg_arena *arena)
         return -1;
     }
     return parsed.read_version;
+}
+
+static bool is_listed(const tg_source_identity *source, const tg_source_identity *items,
+                      size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (tg_source_identity_equal(source, &items[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const tg_source_identity *tg_plan_newer_sources(const tg_state_facts *state, const tg_pin *pins,
+                                                size_t pin_count, tg_arena *arena,
+                                                size_t *out_count)
+{
+    TG_VEC(tg_source_identity) newer = {0};
+    tg_flow_state parsed;
+    bool is_known = state->has_txn && tg_flow_state_from_json(state->state, arena, &parsed);
+    for (size_t i = 0; is_known && i < parsed.piece_count; i++) {
+        const tg_piece *piece = &parsed.pieces[i];
+        for (size_t j = 0; j < piece->source_count * pin_count; j++) {
+            const tg_source_identity *source = &piece->sources[j / pin_count];
+            const tg_pin *pin = &pins[j % pin_count];
+            if (pin->version >= 0 && source->version > pin->version &&
+                tg_str_eq(source->name, pin->name) && tg_str_eq(source->path, pin->path) &&
+                !is_listed(source, newer.items, newer.count)) {
+                TG_VEC_PUSH(arena, &newer, *source);
+            }
+        }
+    }
+    *out_count = newer.count;
+    return newer.items;
 }

@@ -222,10 +222,35 @@ static tg_code check_target(tg_update *u, const tg_flow_run *run, tg_error *err)
     return TG_OK;
 }
 
+/*
+ * Does the state speak of newer sources than this update pinned? Then another update overtook it,
+ * if those versions are still what they were.
+ */
+static void find_newer_sources(tg_update *u, tg_flow_run *run)
+{
+    const tg_engine *engine = u->context->engine;
+    size_t count;
+    const tg_source_identity *wanted = tg_plan_newer_sources(
+        &run->input.state, run->input.pins, run->input.pin_count, u->arena, &count);
+    TG_VEC(tg_source_identity) newer = {0};
+    for (size_t i = 0; i < count; i++) {
+        tg_auto_error tg_error err = TG_ERROR_INIT;
+        tg_pin pin;
+        if (engine->identity(engine->self, TG_FORMAT_DELTA, wanted[i].path, wanted[i].version,
+                             u->arena, &pin, &err) == TG_OK &&
+            pin.digest.high == wanted[i].digest.high && pin.digest.low == wanted[i].digest.low) {
+            TG_VEC_PUSH(u->arena, &newer, wanted[i]);
+        }
+    }
+    run->input.newer = newer.items;
+    run->input.newer_count = newer.count;
+}
+
 /* try_quick: the pins are known, so that versions alone may prove that there is nothing to do. */
 static tg_code plan(tg_update *u, tg_flow_run *run, bool try_quick, tg_error *err)
 {
     TG_TRY(check_partitioning(run, err));
+    find_newer_sources(u, run);
     if (try_quick && tg_plan_quick(&run->input, u->arena, &run->plan)) {
         return TG_OK;
     }

@@ -50,3 +50,20 @@ def test_options_count_below_a_view_too(tidegate):
     pipeline.tables(c=csv(header="false"))
     pipeline.run()
     assert pipeline.rows() == [{"n": 2}]
+
+
+def test_a_predicate_that_comes_back_finds_its_rows_covered(tidegate):
+    sql = "CREATE STREAMING TABLE m FLOW REPLACE WHERE a = {} BY NAME SELECT CAST(a AS INT) AS a FROM c"
+    pipeline = Pipeline(tidegate, sql.format(1), c=csv(header="true"))
+    (pipeline.folder / "c.csv").write_text("a\n1\n2\n3\n")
+    assert pipeline.technique() == "COMPLETE_REPLACE_WHERE"
+    pipeline.define(sql.format(2))
+    assert pipeline.technique() == "COMPLETE_REPLACE_WHERE"
+    pipeline.define(sql.format(1))
+    assert pipeline.technique() == "NO_OP"
+    assert sorted(row["a"] for row in pipeline.rows()) == [1, 2]
+    tidegate("sql", "-e", "DELETE FROM m WHERE a = 2")
+    assert pipeline.technique() == "NO_OP"
+    pipeline.define(sql.format(2))
+    assert pipeline.technique() == "COMPLETE_REPLACE_WHERE"
+    assert sorted(row["a"] for row in pipeline.rows()) == [1, 2]

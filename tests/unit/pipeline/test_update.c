@@ -10,6 +10,7 @@
 #include "pipeline/pipeline.h"
 
 typedef struct fixture {
+    void (*at_start)(struct fixture *f); /* called once, when a flow of the run is STARTING */
     tg_arena *arena;
     tg_str folder;
     tg_engine *engine;
@@ -95,6 +96,11 @@ static void hear(void *self, const tg_event *event, tg_str json_line)
     fixture *f = self;
     (void)json_line;
     tg_buf_addf(&f->messages, "%.*s\n", TG_SARG(event->message));
+    void (*at_start)(fixture *) = f->at_start;
+    if (at_start && tg_str_ends(event->message, TG_S(" is STARTING."))) {
+        f->at_start = NULL;
+        at_start(f);
+    }
 }
 
 static void run_with(fixture *f, tg_update_options options)
@@ -306,14 +312,16 @@ static tg_table_facts facts_of(fixture *f, const char *name)
 static void test_comments_follow_the_definition(void **state)
 {
     fixture *f = *state;
-    write_file(f, "src/a.sql",
-               "CREATE MATERIALIZED VIEW m (a COMMENT 'one', d) COMMENT 'rows' AS SELECT * FROM src");
+    write_file(
+        f, "src/a.sql",
+        "CREATE MATERIALIZED VIEW m (a COMMENT 'one', d) COMMENT 'rows' AS SELECT * FROM src");
     run_all(f);
     check(f, "m", TG_FLOW_COMPLETED, "COMPLETE_RECOMPUTE", 0);
     assert_str(facts_of(f, "m").comment, "rows");
     define_and_run(
-        f, "CREATE MATERIALIZED VIEW m (a COMMENT 'two', d COMMENT 'day') COMMENT 'more rows' "
-           "AS SELECT * FROM src",
+        f,
+        "CREATE MATERIALIZED VIEW m (a COMMENT 'two', d COMMENT 'day') COMMENT 'more rows' "
+        "AS SELECT * FROM src",
         1);
     assert_str(facts_of(f, "m").comment, "more rows");
     assert_str(facts_of(f, "m").schema.fields[0].comment, "two");
@@ -565,8 +573,7 @@ static void test_race_that_does_not_matter(void **state)
     check(f, "daily", TG_FLOW_COMPLETED, "NO_OP", -1);
 }
 
-/* The state that the flow's newest commit carries, as if it had been made from read_version. */
-static tg_commit_fact same_flow_commit(fixture *f, const char *name, int64_t read_version)
+static tg_flow_state state_of(fixture *f, const char *name, tg_str *out_app_id)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
     tg_table_facts facts;
@@ -580,11 +587,209 @@ static tg_commit_fact same_flow_commit(fixture *f, const char *name, int64_t rea
                                      &err),
               &err);
     assert_true(tg_flow_state_from_json(found.state, f->arena, &state));
+    *out_app_id = app_id;
+    return state;
+}
+
+/* The state that the flow's newest commit carries, as if it had been made from read_version. */
+static tg_commit_fact same_flow_commit(fixture *f, const char *name, int64_t read_version)
+{
+    tg_str app_id;
+    tg_flow_state state = state_of(f, name, &app_id);
     state.read_version = read_version;
     return (tg_commit_fact){.changes_data = true,
                             .app_id = app_id,
                             .state = tg_flow_state_to_json(&state, f->arena),
                             .hull = tg_region_all()};
+}
+
+/*
+ * Another update pins a newer version of src than the one that is STARTING, and wins with one piece
+ * over it.
+ */
+static void win_with_newer_source(fixture *f, const char *where, uint64_t other_digest)
+{
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    tg_pin pin;
+    tg_str app_id;
+    tg_flow_state state = state_of(f, "daily", &app_id);
+    change_table(f, "src");
+    assert_ok(f->engine->identity(f->engine->self, TG_FORMAT_DELTA, table_path(f, "src"), -1,
+                                  f->arena, &pin, &err),
+              &err);
+    tg_source_identity source = state.pieces[0].sources[0];
+    source.version = pin.version;
+    source.digest = pin.digest;
+    source.digest.low += other_digest;
+    tg_piece piece = state.pieces[0];
+    piece.where = tg_str_from(where);
+    piece.sources = &source;
+    state.pieces = &piece;
+    state.piece_count = 1;
+    state.window = state.advanced = piece.where;
+    state.read_version = 0;
+    const tg_commit_fact winner = {.changes_data = true,
+                                   .app_id = app_id,
+                                   .state = tg_flow_state_to_json(&state, f->arena),
+                                   .hull = tg_region_all()};
+    tg_fake_lose_next_race(f->engine, &winner, 1);
+}
+
+static void win_whole_window(fixture *f)
+{
+    win_with_newer_source(f, "d >= DATE'2024-03-02'", 0);
+}
+
+static void win_part_of_window(fixture *f)
+{
+    win_with_newer_source(f, "d >= DATE'2024-03-04'", 0);
+}
+
+static void win_from_another_table(fixture *f)
+{
+    win_with_newer_source(f, "d >= DATE'2024-03-02'", 1);
+}
+
+static void run_daily_against(fixture *f, void (*at_start)(fixture *))
+{
+    write_file(f, "src/a.sql", daily);
+    run_all(f);
+    change_table(f, "src");
+    f->at_start = at_start;
+    run_all(f);
+    assert_null(f->at_start);
+}
+
+static void test_overtaken_by_newer_sources(void **state)
+{
+    fixture *f = *state;
+    run_daily_against(f, win_whole_window);
+    check(f, "daily", TG_FLOW_COMPLETED, "NO_OP", -1);
+    run_all(f); /* the next update pins what the winner saw */
+    check(f, "daily", TG_FLOW_COMPLETED, "NO_OP", -1);
+}
+
+static void test_overtaken_in_part(void **state)
+{
+    fixture *f = *state;
+    run_daily_against(f, win_part_of_window);
+    check(f, "daily", TG_FLOW_COMPLETED, "COMPLETE_REPLACE_WHERE", 2);
+    tg_str app_id;
+    tg_flow_state after = state_of(f, "daily", &app_id);
+    assert_str(after.window, "d >= DATE'2024-03-02'");
+    assert_str(after.advanced,
+               "(d >= DATE'2024-03-02') AND (NOT ((d >= DATE'2024-03-04') IS TRUE))");
+    assert_int_equal(after.piece_count, 2);
+    assert_true(tg_str_eq(after.pieces[0].where, after.advanced));
+    assert_int_equal(after.pieces[0].sources[0].version, 1);
+    assert_str(after.pieces[1].where, "d >= DATE'2024-03-04'");
+    assert_int_equal(after.pieces[1].sources[0].version, 2);
+    assert_int_equal(result_of(f, "daily")->piece_count, 2);
+    assert_string_equal(result_of(f, "daily")->pieces[1].treatment, "NO_OP");
+    run_all(f);
+    check(f, "daily", TG_FLOW_COMPLETED, "COMPLETE_REPLACE_WHERE", 3);
+    run_all(f);
+    check(f, "daily", TG_FLOW_COMPLETED, "NO_OP", -1);
+}
+
+static void test_not_overtaken_by_another_table(void **state)
+{
+    fixture *f = *state;
+    run_daily_against(f, win_from_another_table);
+    check(f, "daily", TG_FLOW_COMPLETED, "COMPLETE_REPLACE_WHERE", 2);
+}
+
+/* ---- pieces beside the window ---------------------------------------------------------------- */
+
+static void run_window(fixture *f, const char *predicate, const char *technique, int64_t version)
+{
+    write_file(f, "src/a.sql",
+               tg_arena_printf(f->arena,
+                               "CREATE STREAMING TABLE t FLOW REPLACE WHERE %s BY NAME "
+                               "SELECT * FROM src",
+                               predicate));
+    run_all(f);
+    check(f, "t", TG_FLOW_COMPLETED, technique, version);
+}
+
+static tg_region a_is(fixture *f, int64_t value)
+{
+    const tg_type *type = tg_type_of(TG_TYPE_INT);
+    const tg_interval interval = {.has_low = true,
+                                  .has_high = true,
+                                  .low = tg_value_int(type, value),
+                                  .high = tg_value_int(type, value)};
+    return tg_region_interval(f->arena, TG_S("a"), type, interval);
+}
+
+static void test_pieces_beside_the_window_are_carried(void **state)
+{
+    fixture *f = *state;
+    run_window(f, "a = 1", "COMPLETE_REPLACE_WHERE", 0);
+    run_window(f, "a = 2", "COMPLETE_REPLACE_WHERE", 1);
+    run_window(f, "a = 1", "NO_OP", -1);
+    run_window(f, "a IN (1, 2)", "NO_OP", -1);
+    tg_commit_fact foreign = {.changes_data = true, .hull = a_is(f, 3)};
+    (void)tg_fake_add_commit(f->engine, table_path(f, "t"), &foreign);
+    run_window(f, "a IN (1, 2)", "NO_OP", -1);
+    foreign.hull = a_is(f, 1);
+    (void)tg_fake_add_commit(f->engine, table_path(f, "t"), &foreign); /* 3: in a carried piece */
+    run_window(f, "a = 2", "NO_OP", -1);
+    run_window(f, "a = 4", "COMPLETE_REPLACE_WHERE", 4);
+    run_window(f, "a = 2", "NO_OP", -1);
+    run_window(f, "a = 1", "COMPLETE_REPLACE_WHERE", 5);
+}
+
+static tg_commit_fact disjoint_winner(fixture *f, tg_piece pieces[2])
+{
+    tg_str app_id;
+    tg_flow_state winner = state_of(f, "t", &app_id);
+    pieces[0] = pieces[1] = winner.pieces[0];
+    pieces[0].where = TG_S("a = 7");
+    winner.pieces = pieces;
+    winner.piece_count = 2;
+    winner.window = winner.advanced = pieces[0].where;
+    winner.read_version = 0;
+    return (tg_commit_fact){
+        .app_id = app_id, .state = tg_flow_state_to_json(&winner, f->arena), .hull = {0}};
+}
+
+static void test_a_loser_keeps_what_the_winner_recorded(void **state)
+{
+    fixture *f = *state;
+    run_window(f, "a = 1", "COMPLETE_REPLACE_WHERE", 0);
+    tg_piece pieces[2];
+    const tg_commit_fact winner = disjoint_winner(f, pieces);
+    tg_fake_lose_next_race(f->engine, &winner, 1);
+    run_window(f, "a = 2", "COMPLETE_REPLACE_WHERE", 2);
+    run_window(f, "a IN (1, 2, 7)", "NO_OP", -1);
+}
+
+static void test_a_loser_forgets_what_a_later_winner_changed(void **state)
+{
+    fixture *f = *state;
+    run_window(f, "a = 1", "COMPLETE_REPLACE_WHERE", 0);
+    tg_piece pieces[2];
+    const tg_commit_fact winners[2] = {disjoint_winner(f, pieces),
+                                       {.changes_data = true, .hull = a_is(f, 1)}};
+    tg_fake_lose_next_race(f->engine, winners, 2);
+    run_window(f, "a = 2", "COMPLETE_REPLACE_WHERE", 3);
+    run_window(f, "a IN (2, 7)", "NO_OP", -1);
+    run_window(f, "a = 1", "COMPLETE_REPLACE_WHERE", 4);
+}
+
+static void test_a_commit_of_metadata_keeps_the_pieces(void **state)
+{
+    fixture *f = *state;
+    run_window(f, "a = 1", "COMPLETE_REPLACE_WHERE", 0);
+    run_window(f, "a = 2", "COMPLETE_REPLACE_WHERE", 1);
+    write_file(f, "src/a.sql",
+               "CREATE STREAMING TABLE t COMMENT 'new' FLOW REPLACE WHERE a = 2 BY NAME "
+               "SELECT * FROM src");
+    run_all(f);
+    check(f, "t", TG_FLOW_COMPLETED, "NO_OP", 2);
+    run_window(f, "a = 1", "NO_OP", 3); /* the comment goes */
+    run_window(f, "a IN (1, 2)", "NO_OP", -1);
 }
 
 static void test_overtaken_by_the_same_work(void **state)
@@ -676,6 +881,13 @@ int main(void)
         UPDATE_TEST(test_lost_race),
         UPDATE_TEST(test_race_that_does_not_matter),
         UPDATE_TEST(test_overtaken_by_the_same_work),
+        UPDATE_TEST(test_overtaken_by_newer_sources),
+        UPDATE_TEST(test_overtaken_in_part),
+        UPDATE_TEST(test_not_overtaken_by_another_table),
+        UPDATE_TEST(test_pieces_beside_the_window_are_carried),
+        UPDATE_TEST(test_a_loser_keeps_what_the_winner_recorded),
+        UPDATE_TEST(test_a_loser_forgets_what_a_later_winner_changed),
+        UPDATE_TEST(test_a_commit_of_metadata_keeps_the_pieces),
         UPDATE_TEST(test_cancelled),
         UPDATE_TEST(test_dry_run),
         UPDATE_TEST(test_summary),
