@@ -457,17 +457,15 @@ static tg_code refresh(tg_update *u, tg_flow_run *run, tg_error *err)
 }
 
 /*
- * A span of a run-time error may point into a view's file; without knowing which, no place is
- * better than a wrong one.
+ * A span of a run-time error may point into a view's file; without knowing which, the flow's
+ * definition is a better place than a wrong one.
  */
 static void locate_runtime(const tg_flow *flow, tg_error *err)
 {
-    for (size_t i = 0; i < flow->view_count; i++) {
-        if (flow->views[i]->file != flow->file) {
-            return;
-        }
+    for (size_t i = 0; i < flow->view_count && err->place.line == 0; i++) {
+        err->has_span = err->has_span && flow->views[i]->file == flow->file;
     }
-    tg_error_locate(err, flow->file->shown_name, flow->file->text);
+    locate_at_definition(flow, err);
 }
 
 void tg_flow_refresh(tg_update *u, tg_flow_run *run)

@@ -411,6 +411,18 @@ static void test_failure_skips_readers(void **state)
     check(f, "total", TG_FLOW_COMPLETED, "COMPLETE_RECOMPUTE", 0);
 }
 
+static void test_failures_have_a_place(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", tg_arena_printf(f->arena, "\n\n%s", daily));
+    tg_fake_fail_next_run(f->engine, TG_E_TIDEGATE_ENGINE_ERROR, "no more");
+    run_all(f);
+    const tg_error *err = result_of(f, "daily")->error;
+    assert_string_equal(err->place.file, "src/a.sql");
+    assert_int_equal(err->place.line, 3);
+    assert_int_equal(err->place.column, 24);
+}
+
 static void test_analysis_stops_everything(void **state)
 {
     fixture *f = *state;
@@ -869,6 +881,7 @@ int main(void)
         UPDATE_TEST(test_selection),
         UPDATE_TEST(test_ambiguous_selection),
         UPDATE_TEST(test_failure_skips_readers),
+        UPDATE_TEST(test_failures_have_a_place),
         UPDATE_TEST(test_analysis_stops_everything),
         UPDATE_TEST(test_predicate_errors),
         UPDATE_TEST(test_owner),
