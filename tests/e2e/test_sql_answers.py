@@ -98,3 +98,10 @@ def test_long_chains_mean_what_short_ones_do(tidegate, odd, rest, joined, word, 
         terms[at] = "n" if odd is None else f"b = {odd}"
         sql = f"select {f' {word} '.join(terms)} from values (true, cast(null as boolean)) t(b, n)"
         assert answer(tidegate, sql) == [[joined[word]]]
+
+
+@pytest.mark.parametrize("expression", [
+    "map('a', 1, 'a', 2)", "map_from_arrays(array(1, 1), array(2, 3))", "map_from_entries(array(struct('a', 1), struct('a', 2)))",
+])
+def test_a_key_twice_in_a_map(tidegate, expression):
+    assert answer(tidegate, f"SELECT {expression}") == "DUPLICATED_MAP_KEY"

@@ -190,6 +190,10 @@ static tg_code invalid_input(tg_str body, tg_error *err)
         return TG_ERR(err, SCALAR_SUBQUERY_TOO_MANY_ROWS,
                       "a subquery that is used as a value returned more than one row");
     }
+    if (has(body, "Map keys must be unique")) {
+        (void)TG_ERR(err, DUPLICATED_MAP_KEY, "a map would get one key twice");
+        return tg_error_hint(err, "Make the keys distinct before the map is built.");
+    }
     if (has(body, "No magic bytes") || has(body, "Parquet") || has(body, "parquet")) {
         (void)TG_ERR(err, FAILED_READ_FILE, "a Parquet file could not be read");
     } else if (has(body, "CSV Error")) {
