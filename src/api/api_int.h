@@ -52,13 +52,6 @@ TG_CHECKED tg_code tg_execution_target(tg_execution *ex, const tg_name *name,
 TG_CHECKED tg_code tg_execution_existing_target(tg_execution *ex, const tg_name *name,
                                                 tg_location *out_location,
                                                 tg_table_facts *out_facts, tg_error *err);
-/* Places an error in the statement; returns the error's code. */
-static inline tg_code tg_execution_at_(tg_span span, tg_error *err)
-{
-    return tg_error_span(err, span.offset, span.len);
-}
-#define tg_execution_at(...) tg_error_failure_(tg_execution_at_(__VA_ARGS__))
-
 /* query.c, ddl.c, dml.c, show.c */
 TG_CHECKED tg_code tg_api_run_query(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_ddl(tg_execution *ex, tg_error *err);

@@ -48,7 +48,7 @@ static tg_code check_table_definition(const tg_stmt *stmt, tg_error *err)
     }
     if (what) {
         TG_ERR(err, UNSUPPORTED_FEATURE, "%s is not available in CREATE TABLE", what);
-        return tg_execution_at(span, err);
+        return tg_error_at(err, span);
     }
     for (size_t i = 0; i < clauses->property_count; i++) {
         switch (tg_property_check(&clauses->properties[i], err)) {
@@ -80,7 +80,7 @@ static tg_code declared_schema(tg_execution *ex, tg_schema *out_schema, tg_error
         if (!stmt->columns[i].type) {
             TG_ERR(err, PARSE_SYNTAX_ERROR, "column `%.*s` has no type",
                    TG_SARG(stmt->columns[i].name.text));
-            return tg_execution_at(stmt->columns[i].span, err);
+            return tg_error_at(err, stmt->columns[i].span);
         }
         fields[i] = (tg_field){.name = stmt->columns[i].name.text,
                                .type = stmt->columns[i].type,
@@ -104,7 +104,7 @@ static tg_code make_create(tg_execution *ex, void *self, const tg_program **out_
         if (column < 0) {
             TG_ERR(err, UNRESOLVED_COLUMN, "partition column `%.*s` is not a column of the table",
                    TG_SARG(stmt->clauses.partition_by[i].text));
-            return tg_execution_at(stmt->clauses.partition_by[i].span, err);
+            return tg_error_at(err, stmt->clauses.partition_by[i].span);
         }
         partitions[i] = create->schema.fields[column].name;
     }
@@ -185,7 +185,7 @@ static tg_code run_create_table(tg_execution *ex, tg_error *err)
         }
         TG_ERR(err, TABLE_OR_VIEW_ALREADY_EXISTS, "table %.*s exists already",
                TG_SARG(create.location.full_name));
-        (void)tg_execution_at(ex->stmt->name.span, err);
+        (void)tg_error_at(err, ex->stmt->name.span);
         return tg_error_hint(err, "Use CREATE TABLE IF NOT EXISTS, or drop it first.");
     }
     TG_TRY(bind_create(ex, &create, err));
@@ -201,13 +201,13 @@ static tg_code run_create_view(tg_execution *ex, tg_error *err)
     tg_api *api = ex->api;
     if (!stmt->is_temporary) {
         TG_ERR(err, UNSUPPORTED_FEATURE, "persisted views are not available in this release");
-        (void)tg_execution_at(stmt->name.span, err);
+        (void)tg_error_at(err, stmt->name.span);
         return tg_error_hint(err, "Use CREATE TEMPORARY VIEW.");
     }
     if (stmt->name.count != 1) {
         TG_ERR(err, MULTIPART_TEMPORARY_VIEW_NAME_NOT_SUPPORTED,
                "the name of a temporary view has one part");
-        return tg_execution_at(stmt->name.span, err);
+        return tg_error_at(err, stmt->name.span);
     }
     tg_str name = stmt->name.parts[0].text;
     if (tg_map_has(&api->views, name) && !stmt->or_replace) {
@@ -216,7 +216,7 @@ static tg_code run_create_view(tg_execution *ex, tg_error *err)
         }
         TG_ERR(err, TEMP_TABLE_OR_VIEW_ALREADY_EXISTS, "temporary view `%.*s` exists already",
                TG_SARG(name));
-        return tg_execution_at(stmt->name.span, err);
+        return tg_error_at(err, stmt->name.span);
     }
     /* Bound once now, so that errors show here and not at its first use. */
     tg_resolver resolver;
@@ -241,7 +241,7 @@ static tg_code run_create_schema(tg_execution *ex, tg_error *err)
     const tg_name *name = &ex->stmt->name;
     if (name->count > 2) {
         TG_ERR(err, PARSE_SYNTAX_ERROR, "a schema's name has one or two parts");
-        return tg_execution_at(name->span, err);
+        return tg_error_at(err, name->span);
     }
     /* A schema is a folder of the warehouse: where a table of it would lie. */
     tg_ident parts[3] = {{.text = ex->api->catalog.current_catalog}, {0}, {.text = TG_S("t")}};
@@ -254,7 +254,7 @@ static tg_code run_create_schema(tg_execution *ex, tg_error *err)
     TG_TRY(tg_fs_exists(ex->api->fs, folder, &exists, err));
     if (exists && !ex->stmt->if_not_exists) {
         TG_ERR(err, SCHEMA_ALREADY_EXISTS, "schema `%.*s` exists already", TG_SARG(parts[1].text));
-        return tg_execution_at(name->span, err);
+        return tg_error_at(err, name->span);
     }
     return tg_fs_make_folders(ex->api->fs, folder, err);
 }
@@ -270,14 +270,14 @@ static tg_code run_drop(tg_execution *ex, tg_error *err)
             stmt->name.count == 1 && tg_map_remove(&ex->api->views, stmt->name.parts[0].text);
         if (!existed && !stmt->if_exists) {
             TG_ERR(err, TABLE_OR_VIEW_NOT_FOUND, "no temporary view has this name");
-            return tg_execution_at(stmt->name.span, err);
+            return tg_error_at(err, stmt->name.span);
         }
         return TG_OK;
     }
     if (!is_table) {
         TG_ERR(err, UNSUPPORTED_FEATURE, "DROP %.*s is not available in this release",
                TG_SARG(stmt->object_word));
-        return tg_execution_at(stmt->span, err);
+        return tg_error_at(err, stmt->span);
     }
     tg_location location;
     tg_table_facts facts;
@@ -361,7 +361,7 @@ static tg_code run_set(tg_execution *ex, tg_error *err)
         TG_TRY(set_zone(ex, err));
     } else if (!is_zone) {
         TG_ERR(err, UNSUPPORTED_FEATURE, "setting `%.*s` is not known", TG_SARG(stmt->key));
-        (void)tg_execution_at(stmt->span, err);
+        (void)tg_error_at(err, stmt->span);
         return tg_error_hint(err, "SET TIME ZONE 'Europe/Lisbon' sets the session's time zone.");
     }
     tg_value *row = TG_NEW_ARRAY(ex->arena, tg_value, 2);
@@ -388,7 +388,7 @@ static tg_code run_use(tg_execution *ex, tg_error *err)
         return TG_OK;
     }
     TG_ERR(err, PARSE_SYNTAX_ERROR, "the name has too many parts");
-    return tg_execution_at(name->span, err);
+    return tg_error_at(err, name->span);
 }
 
 tg_code tg_api_run_ddl(tg_execution *ex, tg_error *err)

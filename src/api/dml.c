@@ -51,7 +51,7 @@ static tg_code arity_error(const tg_stmt *stmt, tg_str table, size_t want, size_
     TG_ERR(err, INSERT_COLUMN_ARITY_MISMATCH,
            "cannot write to %.*s: it takes %zu columns and the query gives %zu", TG_SARG(table),
            want, have);
-    (void)tg_execution_at(stmt->span, err);
+    (void)tg_error_at(err, stmt->span);
     return tg_error_hint(err, "List the columns, or use INSERT INTO ... BY NAME.");
 }
 
@@ -102,7 +102,7 @@ static tg_code check_names(tg_execution *ex, const tg_program_target *target, co
         if (near.len > 0) {
             (void)tg_error_hint(err, "Did you mean `%.*s`?", TG_SARG(near));
         }
-        return tg_execution_at(ex->stmt->span, err);
+        return tg_error_at(err, ex->stmt->span);
     }
     return TG_OK;
 }
@@ -144,7 +144,7 @@ static tg_code run_insert(tg_execution *ex, tg_error *err)
     if (stmt->insert_mode != TG_INSERT_INTO || stmt->schema_evolution) {
         TG_ERR(err, UNSUPPORTED_FEATURE, "%s is not available in this release",
                stmt->schema_evolution ? "INSERT WITH SCHEMA EVOLUTION" : WORDS[stmt->insert_mode]);
-        return tg_execution_at(stmt->span, err);
+        return tg_error_at(err, stmt->span);
     }
     tg_run_result run;
     TG_TRY(tg_api_run_program(ex, make_insert, NULL, &run, err));
@@ -174,7 +174,7 @@ static tg_code make_delete(tg_execution *ex, void *self, const tg_program **out_
                                      &predicate, &has_time_function, &is_deterministic, err));
         if (!is_deterministic) {
             TG_ERR(err, UNSUPPORTED_FEATURE, "DELETE needs a deterministic condition");
-            return tg_execution_at(stmt->where->span, err);
+            return tg_error_at(err, stmt->where->span);
         }
         predicate = tg_sql_fold(predicate, ex->api->zone, ex->arena);
         step.predicate = predicate;

@@ -24,7 +24,7 @@ static tg_code constant(tg_execution *ex, const tg_expr *expr, const tg_type *ty
     const tg_bexpr *folded = tg_sql_fold(bound.rel->exprs[0], ex->api->zone, ex->arena);
     if (folded->kind != TG_B_LITERAL || folded->literal.is_null) {
         TG_ERR(err, UNSUPPORTED_FEATURE, "AS OF needs a constant");
-        return tg_execution_at(expr->span, err);
+        return tg_error_at(err, expr->span);
     }
     *out_value = folded->literal;
     return TG_OK;
@@ -80,7 +80,7 @@ static tg_code not_found(tg_execution *ex, const tg_name *name, tg_error *err)
         }
     }
     tg_code code = tg_catalog_not_found(&ex->api->catalog, name, names, count, err);
-    (void)tg_execution_at(name->span, err);
+    (void)tg_error_at(err, name->span);
     return code;
 }
 
@@ -137,7 +137,7 @@ tg_code tg_execution_table(tg_execution *ex, const tg_name *name, const tg_table
     if (!resolved.table) {
         TG_ERR(err, UNSUPPORTED_FEATURE, "%.*s is a temporary view, not a table",
                TG_SARG(resolved.view_name));
-        return tg_execution_at(name->span, err);
+        return tg_error_at(err, name->span);
     }
     *out_table = resolved.table;
     return TG_OK;
@@ -162,7 +162,7 @@ tg_code tg_execution_existing_target(tg_execution *ex, const tg_name *name,
     TG_TRY(tg_execution_target(ex, name, out_location, out_facts, err));
     if (!out_facts->exists) {
         (void)tg_catalog_not_found(&ex->api->catalog, name, NULL, 0, err);
-        return tg_execution_at(name->span, err);
+        return tg_error_at(err, name->span);
     }
     return TG_OK;
 }

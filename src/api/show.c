@@ -220,14 +220,10 @@ static tg_code describe_table(tg_execution *ex, tg_error *err)
         }
     }
     if (ex->stmt->describe == TG_DESCRIBE_EXTENDED) {
-        static const char *const FORMATS[] = {[TG_FORMAT_DELTA] = "delta",
-                                              [TG_FORMAT_PARQUET] = "parquet",
-                                              [TG_FORMAT_CSV] = "csv",
-                                              [TG_FORMAT_JSON] = "json"};
         add_row(ex, &list, TG_S(""), TG_S(""), TG_S(""));
         add_row(ex, &list, TG_S("# Detailed Table Information"), TG_S(""), TG_S(""));
         add_row(ex, &list, TG_S("Name"), table->name, TG_S(""));
-        add_row(ex, &list, TG_S("Provider"), tg_str_from(FORMATS[table->format]), TG_S(""));
+        add_row(ex, &list, TG_S("Provider"), tg_catalog_format_word(table->format), TG_S(""));
         add_row(ex, &list, TG_S("Location"), table->path, TG_S(""));
         if (table->format == TG_FORMAT_DELTA) {
             add_row(ex, &list, TG_S("Version"),
@@ -252,7 +248,7 @@ static tg_code run_describe(tg_execution *ex, tg_error *err)
         break;
     }
     TG_ERR(err, UNSUPPORTED_FEATURE, "this form of DESCRIBE is not available in this release");
-    return tg_execution_at(ex->stmt->span, err);
+    return tg_error_at(err, ex->stmt->span);
 }
 
 tg_code tg_api_run_show(tg_execution *ex, tg_error *err)
@@ -272,6 +268,6 @@ tg_code tg_api_run_show(tg_execution *ex, tg_error *err)
         return run_describe(ex, err);
     default:
         TG_ERR(err, UNSUPPORTED_FEATURE, "SHOW PARTITIONS is not available in this release");
-        return tg_execution_at(ex->stmt->span, err);
+        return tg_error_at(err, ex->stmt->span);
     }
 }

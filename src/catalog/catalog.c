@@ -8,15 +8,14 @@
 enum { PART_COUNT = 3 };
 static const char *const part_words[PART_COUNT] = {"catalog", "schema", "table"};
 
-static const struct {
-    tg_str word;
-    tg_table_format format;
-} formats[] = {
-    {{"delta", 5}, TG_FORMAT_DELTA},
-    {{"parquet", 7}, TG_FORMAT_PARQUET},
-    {{"csv", 3}, TG_FORMAT_CSV},
-    {{"json", 4}, TG_FORMAT_JSON},
+/* by tg_table_format */
+static const tg_str formats[] = {
+    [TG_FORMAT_DELTA] = {"delta", 5},
+    [TG_FORMAT_PARQUET] = {"parquet", 7},
+    [TG_FORMAT_CSV] = {"csv", 3},
+    [TG_FORMAT_JSON] = {"json", 4},
 };
+enum { FORMAT_COUNT = sizeof(formats) / sizeof(*formats) };
 
 /* Spark reads these as path tables too; a schema of the same name is not what their users mean. */
 static const char *const foreign_formats[] = {"avro", "binaryfile", "iceberg",
@@ -24,9 +23,9 @@ static const char *const foreign_formats[] = {"avro", "binaryfile", "iceberg",
 
 bool tg_catalog_format(tg_str word, tg_table_format *out)
 {
-    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-        if (tg_str_ieq(word, formats[i].word)) {
-            *out = formats[i].format;
+    for (size_t i = 0; i < FORMAT_COUNT; i++) {
+        if (tg_str_ieq(word, formats[i])) {
+            *out = (tg_table_format)i;
             return true;
         }
     }
@@ -35,12 +34,13 @@ bool tg_catalog_format(tg_str word, tg_table_format *out)
 
 tg_str tg_catalog_format_word(tg_table_format format)
 {
-    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-        if (formats[i].format == format) {
-            return formats[i].word;
-        }
-    }
-    return TG_S("delta");
+    return formats[format];
+}
+
+const tg_str *tg_catalog_format_words(size_t *out_count)
+{
+    *out_count = FORMAT_COUNT;
+    return formats;
 }
 
 /* ---- normal form of names -------------------------------------------------------------------- */
@@ -101,7 +101,7 @@ static tg_code qualified_parts(const tg_catalog *catalog, const tg_name *name, t
     if (name->count == 0 || name->count > PART_COUNT) {
         (void)TG_ERR(err, IDENTIFIER_TOO_MANY_NAME_PARTS, "table name `%.*s` has %zu parts",
                      TG_SARG(shown_name(name, arena)), name->count);
-        (void)tg_error_span(err, name->span.offset, name->span.len);
+        (void)tg_error_at(err, name->span);
         return tg_error_hint(err, "Name tables as catalog.schema.table, schema.table or table.");
     }
     size_t missing = PART_COUNT - name->count;
@@ -111,7 +111,7 @@ static tg_code qualified_parts(const tg_catalog *catalog, const tg_name *name, t
                                    : catalog->current_schema;
         if (part.len == 0) {
             (void)TG_ERR(err, INVALID_IDENTIFIER, "the %s in a table name is empty", part_words[i]);
-            return tg_error_span(err, name->span.offset, name->span.len);
+            return tg_error_at(err, name->span);
         }
         parts[i] = tg_str_lower(arena, part);
     }
@@ -193,7 +193,7 @@ static tg_code refuse_foreign_format(const tg_name *name, tg_error *err)
             tg_str_find(name->parts[1].text, TG_S("/"), 0) != SIZE_MAX) {
             (void)TG_ERR(err, UNSUPPORTED_FEATURE, "files of format %s cannot be read",
                          foreign_formats[i]);
-            (void)tg_error_span(err, name->span.offset, name->span.len);
+            (void)tg_error_at(err, name->span);
             return tg_error_hint(err, "Path tables may be of format delta, parquet, csv or json.");
         }
     }
@@ -207,12 +207,12 @@ static tg_code locate_path(const tg_catalog *catalog, const tg_name *name, tg_ta
     if (text.len == 0) {
         (void)TG_ERR(err, INVALID_IDENTIFIER, "the path of a %.*s table is empty",
                      TG_SARG(tg_catalog_format_word(format)));
-        return tg_error_span(err, name->span.offset, name->span.len);
+        return tg_error_at(err, name->span);
     }
     tg_str path;
     tg_code code = tg_path_resolve(text, catalog->base_folder, arena, &path, err);
     if (code != TG_OK) {
-        (void)tg_error_span(err, name->span.offset, name->span.len);
+        (void)tg_error_at(err, name->span);
         return code;
     }
     tg_auto_buf tg_buf full = TG_BUF_INIT;
@@ -313,7 +313,7 @@ tg_code tg_catalog_not_found_(const tg_catalog *catalog, const tg_name *name, co
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_code code = TG_ERR(err, TABLE_OR_VIEW_NOT_FOUND, "table or view `%.*s` cannot be found",
                           TG_SARG(shown_name(name, scratch)));
-    (void)tg_error_span(err, name->span.offset, name->span.len);
+    (void)tg_error_at(err, name->span);
 
     TG_VEC(tg_str) candidates = {0};
     for (size_t i = 0; i < extra_count; i++) {

@@ -71,5 +71,7 @@ tg_code tg_catalog_not_found_(const tg_catalog *catalog, const tg_name *name, co
 bool tg_catalog_format(tg_str word, tg_table_format *out);
 /* And back: in lower case. */
 tg_str tg_catalog_format_word(tg_table_format format);
+/* All of them, for suggestions. */
+const tg_str *tg_catalog_format_words(size_t *out_count);
 
 #endif

@@ -16,6 +16,13 @@ typedef struct tg_span {
     uint32_t offset, len;
 } tg_span;
 
+/* Says where in the source text an error is; returns the error's code. */
+static inline tg_code tg_error_at_(tg_error *err, tg_span span)
+{
+    return tg_error_span(err, span.offset, span.len);
+}
+#define tg_error_at(...) tg_error_failure_(tg_error_at_(__VA_ARGS__))
+
 /* A table property, option or parameter. */
 typedef struct tg_property {
     tg_str key, value; /* key as written, unquoted dotted keys joined */

@@ -27,7 +27,7 @@ static tg_code judge_owner(tg_update *u, const tg_flow_run *run, tg_error *err)
         (void)TG_ERR(err, TIDEGATE_TABLE_NOT_OWNED, "table `%.*s` exists already and %s",
                      TG_SARG(dataset->full_name),
                      owner.len ? "belongs to another pipeline" : "was not made by this pipeline");
-        (void)tg_error_span(err, dataset->stmt->name.span.offset, dataset->stmt->name.span.len);
+        (void)tg_error_at(err, dataset->stmt->name.span);
         if (owner.len) {
             (void)tg_error_detail(
                 err, "Its pipeline has the id %.*s, this one %.*s.", TG_SARG(owner),
@@ -44,7 +44,7 @@ static tg_code judge_owner(tg_update *u, const tg_flow_run *run, tg_error *err)
             "table `%.*s` was made as a %s and cannot become a %s", TG_SARG(dataset->full_name),
             tg_str_eq(was, TG_S("STREAMING_TABLE")) ? "streaming table" : "materialized view",
             tg_dataset_kind_name(dataset->kind));
-        (void)tg_error_span(err, dataset->stmt->name.span.offset, dataset->stmt->name.span.len);
+        (void)tg_error_at(err, dataset->stmt->name.span);
         return tg_error_hint(err, "Drop the table first, or give the definition another name.");
     }
     return TG_OK;
@@ -187,7 +187,7 @@ static tg_code at_partition_column(const tg_dataset *dataset, size_t index, tg_e
     const tg_stmt *stmt = dataset->stmt;
     tg_span span =
         index < dataset->partition_count ? stmt->clauses.partition_by[index].span : stmt->name.span;
-    tg_code code = tg_error_span(err, span.offset, span.len);
+    tg_code code = tg_error_at(err, span);
     tg_error_locate(err, dataset->file->shown_name, dataset->file->text);
     return code;
 }
@@ -310,7 +310,7 @@ static bool has_failed_input(const tg_update *u, const tg_flow *flow)
 static void locate_at_definition(const tg_flow *flow, tg_error *err)
 {
     if (!err->has_span && err->place.line == 0) {
-        (void)tg_error_span(err, flow->stmt->name.span.offset, flow->stmt->name.span.len);
+        (void)tg_error_at(err, flow->stmt->name.span);
     }
     tg_error_locate(err, flow->file->shown_name, flow->file->text);
 }

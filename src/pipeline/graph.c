@@ -35,7 +35,7 @@ void tg_graph_fail(tg_graph_builder *b, const tg_source_file *file, tg_span span
     if (hint) {
         (void)tg_error_hint(&err, "%s", hint);
     }
-    (void)tg_error_span(&err, span.offset, span.len);
+    (void)tg_error_at(&err, span);
     tg_graph_fail_with(b, file, &err);
 }
 
@@ -208,7 +208,7 @@ static void apply_set(tg_graph_builder *b, const tg_source_file *file, const tg_
     if (!tg_error_is_set(&err)) {
         return;
     }
-    (void)tg_error_span(&err, stmt->span.offset, stmt->span.len);
+    (void)tg_error_at(&err, stmt->span);
     if (!is_warning) {
         tg_graph_fail_with(b, file, &err);
     } else if (!tg_map_put(&b->noted, stmt->key, b)) {

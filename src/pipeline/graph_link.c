@@ -27,7 +27,7 @@ static tg_code target_not_found(tg_graph_builder *b, const tg_registered_flow *r
     } else {
         (void)tg_error_hint(err, "Define it with CREATE STREAMING TABLE %.*s.", TG_SARG(word));
     }
-    return tg_error_span(err, r->target->span.offset, r->target->span.len);
+    return tg_error_at(err, r->target->span);
 }
 
 static tg_code find_target(tg_graph_builder *b, const tg_registered_flow *r, const tg_dataset **out,

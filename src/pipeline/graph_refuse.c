@@ -62,7 +62,7 @@ static void note(tg_graph_builder *b, const tg_source_file *file, const tg_stmt 
     tg_auto_error tg_error err = TG_ERROR_INIT;
     if (!tg_map_put(&b->noted, tg_str_from(what), b)) {
         (void)TG_ERR(&err, UNSUPPORTED_FEATURE, "%s has no effect in this release", what);
-        (void)tg_error_span(&err, stmt->name.span.offset, stmt->name.span.len);
+        (void)tg_error_at(&err, stmt->name.span);
         tg_graph_warn_with(b, file, &err);
     }
 }

@@ -120,7 +120,7 @@ tg_property_verdict tg_property_check(const tg_property *property, tg_error *err
     tg_property_verdict verdict =
         rule ? check_value(rule, property, err) : refuse_unknown(property, err);
     if (verdict != TG_PROPERTY_KEEP) {
-        (void)tg_error_span(err, property->span.offset, property->span.len);
+        (void)tg_error_at(err, property->span);
     }
     return verdict;
 }

@@ -19,7 +19,7 @@ static tg_code external_not_found(tg_update *u, const tg_external *external, tg_
 {
     if (!external->location.is_managed) {
         /* a path: the engine's words say what is missing */
-        return tg_error_span(err, external->name->span.offset, external->name->span.len);
+        return tg_error_at(err, external->name->span);
     }
     TG_VEC(tg_str) names = {0};
     for (size_t i = 0; i < u->graph->dataset_count; i++) {
@@ -40,7 +40,7 @@ static tg_code pin_external(tg_update *u, size_t index, tg_error *err)
         return external_not_found(u, external, err);
     }
     if (code != TG_OK) {
-        (void)tg_error_span(err, external->name->span.offset, external->name->span.len);
+        (void)tg_error_at(err, external->name->span);
         return tg_error_context(err, "while reading %.*s", TG_SARG(external->location.full_name));
     }
     source->pin.name = external->location.full_name;

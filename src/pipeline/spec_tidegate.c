@@ -124,13 +124,14 @@ static void read_memory_limit(tg_spec_reader *r, const tg_yaml_node *node)
 
 static bool read_format(tg_spec_reader *r, const tg_yaml_node *node, tg_table_format *out)
 {
-    static const tg_str formats[] = {{"delta", 5}, {"parquet", 7}, {"csv", 3}, {"json", 4}};
     tg_str word;
     if (!tg_spec_string(r, "format", node, &word)) {
         return false;
     }
     if (!tg_catalog_format(word, out)) {
-        tg_str nearest = tg_str_nearest(word, formats, sizeof(formats) / sizeof(*formats));
+        size_t count;
+        const tg_str *words = tg_catalog_format_words(&count);
+        tg_str nearest = tg_str_nearest(word, words, count);
         const char *hint = nearest.len
                                ? tg_arena_printf(r->arena, "Did you mean `%.*s`?", TG_SARG(nearest))
                                : "Formats are delta, parquet, csv and json.";
