@@ -28,7 +28,7 @@ typedef enum tg_status {
     TG_STATUS_OK = 0,
     TG_STATUS_FAILED = 1,     /**< it was tried and failed, perhaps in part */
     TG_STATUS_USAGE = 2,      /**< wrong arguments */
-    TG_STATUS_VALIDATION = 3, /**< wrong definitions or statements: nothing was touched */
+    TG_STATUS_VALIDATION = 3, /**< wrong definitions or statements: no table was touched */
     TG_STATUS_GUARD = 4,      /**< refused by a guard */
     TG_STATUS_CANCELLED = 130
 } tg_status;

@@ -3,7 +3,9 @@
 #include "engine/duckdb/duckdb_api.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #ifndef TG_DUCKDB_DEFAULT_PATH
@@ -36,6 +38,22 @@ static tg_str program_folder(tg_arena *arena)
         len--;
     }
     return len > 1 ? tg_str_copy(arena, (tg_str){path, (size_t)len - 1}) : TG_S("");
+}
+
+/*
+ * The folder of the file that holds this code: libtidegate.so inside a host program, whose own
+ * folder says nothing about us. Empty when the loader does not tell.
+ */
+static tg_str own_folder(tg_arena *arena)
+{
+    Dl_info info;
+    char path[PATH_MAX];
+    if (!dladdr(&load_lock, &info) || !info.dli_fname || !strchr(info.dli_fname, '/') ||
+        !realpath(info.dli_fname, path)) {
+        return TG_S("");
+    }
+    size_t len = (size_t)(strrchr(path, '/') - path);
+    return tg_str_copy(arena, (tg_str){path, len});
 }
 
 static void *open_candidate(const char *path, tg_buf *tried)
@@ -74,10 +92,15 @@ static tg_code find_library(const tg_env *env, tg_arena *arena, void **out_libra
         }
         return TG_OK;
     }
-    tg_str folder = program_folder(arena);
+    tg_str program = program_folder(arena), own = own_folder(arena);
+    /* The library's folder is <prefix>/lib, <prefix>/lib64 or <prefix>/lib/<machine>. */
     const char *candidates[] = {
-        tg_arena_printf(arena, "%.*s/libduckdb.so", TG_SARG(folder)),
-        tg_arena_printf(arena, "%.*s/../lib/tidegate/libduckdb.so", TG_SARG(folder)),
+        tg_arena_printf(arena, "%.*s/libduckdb.so", TG_SARG(own)),
+        tg_arena_printf(arena, "%.*s/tidegate/libduckdb.so", TG_SARG(own)),
+        tg_arena_printf(arena, "%.*s/../tidegate/libduckdb.so", TG_SARG(own)),
+        tg_arena_printf(arena, "%.*s/../lib/tidegate/libduckdb.so", TG_SARG(own)),
+        tg_arena_printf(arena, "%.*s/libduckdb.so", TG_SARG(program)),
+        tg_arena_printf(arena, "%.*s/../lib/tidegate/libduckdb.so", TG_SARG(program)),
         TG_DUCKDB_DEFAULT_PATH,
         "libduckdb.so",
     };
@@ -95,7 +118,7 @@ static tg_code find_library(const tg_env *env, tg_arena *arena, void **out_libra
     }
     return tg_error_hint(err,
                          "Install libduckdb %d.%d or newer where the loader finds it, put "
-                         "libduckdb.so beside the program, "
+                         "libduckdb.so beside the program or libtidegate.so, "
                          "or set TIDEGATE_DUCKDB to its path; in a source tree run `./dev setup`.",
                          OLDEST_MAJOR, OLDEST_MINOR);
 }
