@@ -43,14 +43,6 @@ int tg_cli_open(tg_cli *cli, bool need_spec, tg_api **out_api)
         (void)TG_ERR(&err, TIDEGATE_INVALID_OPTION, "--spec and --warehouse exclude each other");
         return tg_cli_usage(&err, cli->command);
     }
-    static const tg_option_id NOT_EMPTY[] = {TG_OPT_SPEC,     TG_OPT_WAREHOUSE, TG_OPT_NOW,
-                                             TG_OPT_TIMEZONE, TG_OPT_CATALOG,   TG_OPT_SCHEMA};
-    for (size_t i = 0; i < sizeof(NOT_EMPTY) / sizeof(*NOT_EMPTY); i++) {
-        if (cli->given[NOT_EMPTY[i]] && cli->value[NOT_EMPTY[i]].len == 0) {
-            (void)TG_ERR(&err, TIDEGATE_INVALID_OPTION, "an option has an empty value");
-            return tg_cli_usage(&err, cli->command);
-        }
-    }
     tg_api_options options = {
         .spec = cli->value[TG_OPT_SPEC],
         .find_spec = !cli->given[TG_OPT_WAREHOUSE],

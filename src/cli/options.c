@@ -44,10 +44,45 @@ static bool option_of(size_t option, tg_command_id command)
 
 /* Options that exist elsewhere under these names: accepted by other tools of the same kind, said so
  * instead of "unknown". */
-static const char *const LATER[] = {
-    "full-refresh", "full-refresh-all", "replace-where",    "replace-where-overrides",
-    "allow-reset",  "allow-shrink",     "allow-clock-back", "param",
-    "conf",         "strict-spec"};
+static const char *const LATER[] = {"full-refresh",
+                                    "full-refresh-all",
+                                    "replace-where",
+                                    "replace-where-overrides",
+                                    "allow-reset",
+                                    "allow-shrink",
+                                    "allow-clock-back",
+                                    "param",
+                                    "conf",
+                                    "strict-spec",
+                                    "adopt",
+                                    "master",
+                                    "remote",
+                                    "listen"};
+
+/* The same for commands. */
+static const struct {
+    const char *name, *hint;
+} LATER_COMMANDS[] = {
+    {"plan", "tidegate dry-run --explain prints what a run would do."},
+    {"backfill", NULL},
+    {"intervals", NULL},
+    {"retry", "Flows with nothing to do cost nothing: run again."},
+    {"restore", NULL},
+    {"history", "Each update has a file in events/ of the pipeline's storage."},
+    {"logs", "The events of an update are lines in events/ of the pipeline's storage."},
+    {"serve", NULL},
+    {"lhp", NULL},
+};
+
+static bool is_option_of_some(tg_str name)
+{
+    for (size_t i = 0; i < TG_OPT_COUNT_; i++) {
+        if (tg_str_eq(name, tg_str_from(OPTIONS[i].name))) {
+            return true;
+        }
+    }
+    return false;
+}
 
 static tg_code unknown_option(tg_cli *cli, const char *shown, tg_str name, tg_error *err)
 {
@@ -57,12 +92,24 @@ static tg_code unknown_option(tg_cli *cli, const char *shown, tg_str name, tg_er
                     shown);
         }
     }
-    tg_str candidates[TG_OPT_COUNT_];
+    tg_str candidates[TG_OPT_COUNT_ + 2];
     size_t count = 0;
     for (size_t i = 0; i < TG_OPT_COUNT_; i++) {
         if (option_of(i, cli->command)) {
             candidates[count++] = tg_str_from(OPTIONS[i].name);
         }
+    }
+    if (cli->command == TG_COMMAND_NONE && is_option_of_some(name)) {
+        TG_ERR(err, TIDEGATE_INVALID_OPTION, "option %s stands before the command", shown);
+        return tg_error_hint(err, "Write: tidegate COMMAND %s", shown);
+    }
+    if (is_option_of_some(name)) {
+        TG_FAIL(err, TIDEGATE_INVALID_OPTION, "option %s is not available for tidegate %s", shown,
+                COMMANDS[cli->command].name);
+    }
+    if (cli->command == TG_COMMAND_NONE) {
+        candidates[count++] = TG_S("version");
+        candidates[count++] = TG_S("man");
     }
     TG_ERR(err, TIDEGATE_INVALID_OPTION, "unknown option %s", shown);
     tg_str near = tg_str_nearest(name, candidates, count);
@@ -78,6 +125,14 @@ static tg_code find_command(tg_str word, tg_command_id *out, tg_error *err)
         if (tg_str_eq(names[i], word)) {
             *out = (tg_command_id)i;
             return TG_OK;
+        }
+    }
+    for (size_t i = 0; i < sizeof(LATER_COMMANDS) / sizeof(*LATER_COMMANDS); i++) {
+        if (tg_str_eq(word, tg_str_from(LATER_COMMANDS[i].name))) {
+            TG_ERR(err, TIDEGATE_INVALID_OPTION, "command '%.*s' is not available in this release",
+                   TG_SARG(word));
+            return LATER_COMMANDS[i].hint ? tg_error_hint(err, "%s", LATER_COMMANDS[i].hint)
+                                          : TG_INVALID_ARGUMENT;
         }
     }
     TG_ERR(err, TIDEGATE_INVALID_OPTION, "unknown command '%.*s'", TG_SARG(word));
@@ -96,6 +151,13 @@ static int find_option(const tg_cli *cli, tg_str name, char letter)
         }
     }
     return -1;
+}
+
+/* Lists, names and choices have messages of their own; an empty statement is a statement. */
+static bool says_itself_what_is_empty(int option)
+{
+    return option == TG_OPT_REFRESH || option == TG_OPT_NAME || option == TG_OPT_EXECUTE ||
+           option == TG_OPT_FORMAT || option == TG_OPT_LIMIT;
 }
 
 static tg_code take_option(tg_cli *cli, int argc, char **argv, int *at, tg_error *err)
@@ -129,6 +191,9 @@ static tg_code take_option(tg_cli *cli, int argc, char **argv, int *at, tg_error
         }
         value = tg_str_from(argv[++*at]);
     }
+    if (OPTIONS[option].value && value.len == 0 && !says_itself_what_is_empty(option)) {
+        TG_FAIL(err, TIDEGATE_INVALID_OPTION, "option %s has an empty value", shown);
+    }
     cli->given[option] = true;
     cli->value[option] = value;
     TG_VEC_PUSH(cli->arena, &cli->values[option], value);
@@ -139,6 +204,11 @@ tg_code tg_cli_parse(tg_cli *cli, int argc, char **argv, tg_error *err)
 {
     bool only_arguments = false;
     cli->command = TG_COMMAND_NONE;
+    if (argc > 1 && strcmp(argv[1], "help") == 0) { /* "help run" as "run --help" */
+        cli->given[TG_OPT_HELP] = true;
+        argc--;
+        argv++;
+    }
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         bool is_option = !only_arguments && word[0] == '-' && word[1] != '\0';
@@ -154,8 +224,11 @@ tg_code tg_cli_parse(tg_cli *cli, int argc, char **argv, tg_error *err)
     }
     size_t wanted = cli->command != TG_COMMAND_NONE && COMMANDS[cli->command].arguments[0] ? 1 : 0;
     if (cli->arguments.count > wanted) {
-        TG_FAIL(err, TIDEGATE_INVALID_OPTION, "unexpected argument '%.*s'",
-                TG_SARG(cli->arguments.items[wanted]));
+        tg_str word = cli->arguments.items[wanted];
+        TG_ERR(err, TIDEGATE_INVALID_OPTION, "unexpected argument '%.*s'", TG_SARG(word));
+        return cli->command == TG_COMMAND_INIT
+                   ? tg_error_hint(err, "Did you mean --name %.*s?", TG_SARG(word))
+                   : TG_INVALID_ARGUMENT;
     }
     if (cli->arguments.count < wanted && !cli->given[TG_OPT_HELP]) {
         TG_FAIL(err, TIDEGATE_INVALID_OPTION, "%s is missing", COMMANDS[cli->command].arguments);
@@ -210,12 +283,32 @@ static void print_options(tg_command_id command, FILE *to)
     }
 }
 
+/* In lines of a terminal's width. */
+static void print_wrapped(const char *text, FILE *to)
+{
+    enum { WIDTH = 80 };
+    size_t column = 0;
+    for (const char *word = text; *word; word += strspn(word, " ")) {
+        size_t len = strcspn(word, " ");
+        if (column > 0 && column + 1 + len > WIDTH) {
+            fprintf(to, "\n");
+            column = 0;
+        }
+        fprintf(to, "%s%.*s", column > 0 ? " " : "", (int)len, word);
+        column += (column > 0) + len;
+        word += len;
+    }
+    fprintf(to, "\n");
+}
+
 void tg_cli_help(tg_command_id command, FILE *to)
 {
     if (command != TG_COMMAND_NONE) {
         const command_row *row = &COMMANDS[command];
-        fprintf(to, "usage: tidegate %s [options]%s%s\n\n%s\n\n", row->name,
-                row->arguments[0] ? " " : "", row->arguments, row->description);
+        fprintf(to, "usage: tidegate %s [options]%s%s\n\n", row->name, row->arguments[0] ? " " : "",
+                row->arguments);
+        print_wrapped(row->description, to);
+        fprintf(to, "\n");
         print_options(command, to);
         return;
     }

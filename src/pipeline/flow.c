@@ -356,6 +356,15 @@ static void pause_before_retry(const tg_update *u, int attempt)
     (void)nanosleep(&pause, NULL);
 }
 
+void tg_flow_keep_program(tg_update *u, tg_flow_run *run)
+{
+    if (u->options->explain && run->plan.program) {
+        tg_auto_buf tg_buf text = TG_BUF_INIT;
+        tg_program_print(run->plan.program, u->arena, &text);
+        run->result->program = tg_buf_take(&text, u->arena);
+    }
+}
+
 static void keep_plan(tg_update *u, tg_flow_run *run)
 {
     tg_flow_result *result = run->result;
@@ -365,11 +374,7 @@ static void keep_plan(tg_update *u, tg_flow_run *run)
     result->pieces = run->plan.pieces;
     result->piece_count = run->plan.piece_count;
     result->window = run->plan.window;
-    if (u->options->explain && run->plan.program) {
-        tg_auto_buf tg_buf text = TG_BUF_INIT;
-        tg_program_print(run->plan.program, u->arena, &text);
-        result->program = tg_buf_take(&text, u->arena);
-    }
+    tg_flow_keep_program(u, run);
 }
 
 /* Plans for what the table is now. Sources stay pinned. */

@@ -133,11 +133,12 @@ static void run_flows(tg_update *u)
     }
 }
 
-/* What a dry run found out: windows. No flow has run, so that none is told to be completed. */
+/* What a dry run found out: windows, and programs where they are asked for. No flow has run, so that none is told to be completed. */
 static void keep_analysis(tg_update *u)
 {
     for (size_t i = 0; i < u->graph->flow_count; i++) {
         u->flow_results[i].window = u->runs[i].plan.window;
+        tg_flow_keep_program(u, &u->runs[i]);
     }
 }
 

@@ -84,6 +84,8 @@ tg_code tg_update_resolve(void *self, const tg_relation *relation, tg_arena *are
 /* ---- flow.c ---- */
 /* Facts, ownership, quick plan, else binding and the plan. Touches nothing. Errors go to diags. */
 void tg_flow_analyse(tg_update *u, tg_flow_run *run);
+/* With --explain: the printed program of the plan that stands. */
+void tg_flow_keep_program(tg_update *u, tg_flow_run *run);
 /*
  * Runs a selected flow whose upstream is done. The result tells how it ended; errors stay with the
  * flow.

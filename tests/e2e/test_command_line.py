@@ -17,3 +17,42 @@ def test_names_of_a_list_may_have_blanks_around_them(tidegate):
     pipeline = Pipeline(tidegate, "CREATE MATERIALIZED VIEW m AS SELECT 1 AS a")
     pipeline.run("--refresh", " m , main.default.m")
     assert pipeline.rows() == [{"a": 1}]
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["plan"], "command 'plan' is not available in this release\ntidegate dry-run --explain"),
+    (["serve"], "command 'serve' is not available in this release"),
+    (["rnu"], "Did you mean run?"),
+    (["--verison"], "Did you mean --version?"),
+    (["--spec", "x", "run"], "option --spec stands before the command\nWrite: tidegate COMMAND --spec"),
+    (["run", "--catalog", "x"], "option --catalog is not available for tidegate run"),
+    (["run", "--replace-where", "f=a"], "option --replace-where is not available in this release"),
+    (["run", "--now", ""], "option --now has an empty value"),
+    (["sql", "--warehouse="], "option --warehouse has an empty value"),
+    (["run", "--spec"], "option --spec needs a value: PATH"),
+    (["run", "--json=1"], "option --json takes no value"),
+    (["init", "shop"], "Did you mean --name shop?"),
+    (["show"], "TABLE is missing"),
+    (["show", "t", "-n", "x"], "--limit takes a number of rows, not 'x'"),
+    (["help", "rnu"], "Did you mean run?"),
+])
+def test_a_wrong_word_is_named_with_the_way_out(tidegate, arguments, message):
+    done = tidegate(*arguments, status=2)
+    assert message in done.stderr
+    assert done.stdout == ""
+    assert list(tidegate.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["init", "run", "dry-run", "sql", "show"])
+def test_help(tidegate, command):
+    text = tidegate(command, "--help").stdout
+    assert text.startswith(f"usage: tidegate {command} [options]")
+    assert max(map(len, text.split("\n\n", 2)[1].splitlines())) <= 80
+    assert tidegate("help", command).stdout == text
+    assert tidegate("-h").stdout == tidegate("help").stdout == tidegate("--help").stdout
+
+
+def test_a_dry_run_explains(tidegate):
+    pipeline = Pipeline(tidegate, "CREATE MATERIALIZED VIEW m AS SELECT 1 AS a")
+    assert "-- refresh program of main.default.m\n" in tidegate("dry-run", "--explain").stdout
+    assert not (pipeline.folder / "wh").exists()
