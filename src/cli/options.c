@@ -339,24 +339,49 @@ int tg_cli_usage(const tg_error *err, tg_command_id command)
     return TG_STATUS_USAGE;
 }
 
+/* A text as roff takes it: a plain '-' would be printed as a hyphen, which no shell knows. */
+static void put_man(const char *before, const char *text, FILE *to)
+{
+    fprintf(to, "%s%s", before, *text == '.' || *text == '\'' ? "\\&" : "");
+    for (; *text; text++) {
+        if (*text == '-') {
+            fprintf(to, "\\-");
+        } else if (*text == '\\') {
+            fprintf(to, "\\e");
+        } else {
+            fputc(*text, to);
+        }
+    }
+    fputc('\n', to);
+}
+
+static void put_man_command(tg_command_id command, FILE *to)
+{
+    put_man(".SS ", COMMANDS[command].name, to);
+    put_man("", COMMANDS[command].description, to);
+    for (size_t i = 0; i < TG_OPT_COUNT_; i++) {
+        if (option_of(i, command)) {
+            tg_auto_buf tg_buf label = TG_BUF_INIT;
+            option_label(i, &label);
+            put_man(".TP\n.B ", tg_buf_cstr(&label), to);
+            put_man("", OPTIONS[i].doc, to);
+        }
+    }
+}
+
 void tg_cli_man(FILE *to)
 {
     fprintf(to,
             ".TH TIDEGATE 1 \"\" \"tidegate " TG_VERSION_STRING "\" \"User Commands\"\n.SH NAME\n"
             "tidegate \\- declarative data pipelines on Delta tables\n.SH SYNOPSIS\n");
     for (size_t i = 0; i < TG_COMMAND_COUNT_; i++) {
-        fprintf(to, ".B tidegate %s\n[options] %s\n.br\n", COMMANDS[i].name, COMMANDS[i].arguments);
+        put_man(".B tidegate ", COMMANDS[i].name, to);
+        put_man(COMMANDS[i].arguments[0] ? "[options] " : "[options]", COMMANDS[i].arguments, to);
+        fprintf(to, ".br\n");
     }
-    fprintf(to, ".SH COMMANDS\n");
+    fprintf(to, ".B tidegate help\n[command]\n.br\n.B tidegate \\-\\-version\n.SH COMMANDS\n");
     for (size_t i = 0; i < TG_COMMAND_COUNT_; i++) {
-        fprintf(to, ".SS %s\n%s\n", COMMANDS[i].name, COMMANDS[i].description);
-        for (size_t j = 0; j < TG_OPT_COUNT_; j++) {
-            if (option_of(j, (tg_command_id)i)) {
-                tg_auto_buf tg_buf label = TG_BUF_INIT;
-                option_label(j, &label);
-                fprintf(to, ".TP\n.B %s\n%s\n", tg_buf_cstr(&label), OPTIONS[j].doc);
-            }
-        }
+        put_man_command((tg_command_id)i, to);
     }
     fprintf(to, ".SH EXIT STATUS\n0 success, 1 failed or partly failed, 2 usage, 3 validation "
                 "(no table was touched), "

@@ -56,3 +56,11 @@ def test_a_dry_run_explains(tidegate):
     pipeline = Pipeline(tidegate, "CREATE MATERIALIZED VIEW m AS SELECT 1 AS a")
     assert "-- refresh program of main.default.m\n" in tidegate("dry-run", "--explain").stdout
     assert not (pipeline.folder / "wh").exists()
+
+
+def test_the_man_page_can_be_copied_from(tidegate):
+    text = tidegate("--man").stdout
+    labels = [line for line in text.splitlines() if line.startswith(".B ")]
+    assert ".B \\-\\-refresh A,B" in labels
+    assert not any("-" in label.replace("\\-", "") for label in labels)
+    assert text == "".join(line.rstrip() + "\n" for line in text.splitlines())
