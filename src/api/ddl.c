@@ -45,6 +45,8 @@ static tg_code check_table_definition(const tg_stmt *stmt, tg_error *err)
     } else if (!what && clauses->option_count > 0) {
         what = "OPTIONS";
         span = clauses->options[0].span;
+    } else if (!what && clauses->refresh_policy.len > 0) {
+        what = "REFRESH POLICY";
     }
     if (what) {
         TG_ERR(err, UNSUPPORTED_FEATURE, "%s is not available in CREATE TABLE", what);
@@ -62,6 +64,29 @@ static tg_code check_table_definition(const tg_stmt *stmt, tg_error *err)
         }
     }
     return TG_OK;
+}
+
+/* A temporary view and a schema have a comment at most: nothing else could be kept anywhere. */
+static tg_code refuse_clauses(const tg_stmt *stmt, const char *statement, tg_error *err)
+{
+    const tg_dataset_clauses *clauses = &stmt->clauses;
+    const char *what = clauses->property_count       ? "TBLPROPERTIES"
+                       : clauses->partition_count    ? "PARTITIONED BY"
+                       : clauses->cluster_count      ? "CLUSTER BY"
+                       : clauses->cluster_auto       ? "CLUSTER BY"
+                       : clauses->using_format.len   ? "USING"
+                       : clauses->option_count       ? "OPTIONS"
+                       : clauses->location.len       ? "LOCATION"
+                       : clauses->schedule.len       ? "a schedule"
+                       : clauses->refresh_policy.len ? "REFRESH POLICY"
+                       : clauses->has_row_filter     ? "WITH ROW FILTER"
+                       : stmt->constraint_count      ? "a constraint"
+                                                     : NULL;
+    if (!what) {
+        return TG_OK;
+    }
+    TG_ERR(err, UNSUPPORTED_FEATURE, "%s is not available in %s", what, statement);
+    return tg_error_at(err, stmt->span);
 }
 
 /* ---- CREATE TABLE ---------------------------------------------------------------------------- */
@@ -209,6 +234,7 @@ static tg_code run_create_view(tg_execution *ex, tg_error *err)
                "the name of a temporary view has one part");
         return tg_error_at(err, stmt->name.span);
     }
+    TG_TRY(refuse_clauses(stmt, "CREATE TEMPORARY VIEW", err));
     tg_str name = stmt->name.parts[0].text;
     if (tg_map_has(&api->views, name) && !stmt->or_replace) {
         if (stmt->if_not_exists) {
@@ -243,6 +269,7 @@ static tg_code run_create_schema(tg_execution *ex, tg_error *err)
         TG_ERR(err, PARSE_SYNTAX_ERROR, "a schema's name has one or two parts");
         return tg_error_at(err, name->span);
     }
+    TG_TRY(refuse_clauses(ex->stmt, "CREATE SCHEMA", err));
     /* A schema is a folder of the warehouse: where a table of it would lie. */
     tg_ident parts[3] = {{.text = ex->api->catalog.current_catalog}, {0}, {.text = TG_S("t")}};
     memcpy(parts + 2 - name->count, name->parts, name->count * sizeof(*parts));

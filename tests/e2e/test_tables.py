@@ -31,10 +31,22 @@ def test_drop_does_not_follow_links(tidegate):
     ("CLUSTER BY (a)", "CLUSTER BY is not available in CREATE TABLE"),
     ("CLUSTER BY AUTO", "CLUSTER BY is not available in CREATE TABLE"),
     ("OPTIONS ('x' = 'y')", "OPTIONS is not available in CREATE TABLE"),
+    ("REFRESH POLICY FULL", "REFRESH POLICY is not available in CREATE TABLE"),
 ])
 def test_nothing_that_a_definition_says_is_ignored(tidegate, clause, message):
     assert message in tidegate("sql", "-e", f"CREATE TABLE t (a STRING) {clause}", status=1).stderr
     assert not (tidegate.folder / "warehouse" / "main" / "default" / "t").exists()
+
+
+@pytest.mark.parametrize(("statement", "message"), [
+    ("CREATE TEMPORARY VIEW v (CONSTRAINT c EXPECT (a > 0)) AS SELECT 1 AS a", "a constraint is not available"),
+    ("CREATE TEMPORARY VIEW v PARTITIONED BY (a) AS SELECT 1 AS a", "PARTITIONED BY is not available"),
+    ("CREATE TEMPORARY VIEW v TBLPROPERTIES ('x' = 'y') AS SELECT 1 AS a", "TBLPROPERTIES is not available"),
+    ("CREATE SCHEMA s LOCATION '/tmp/s'", "LOCATION is not available in CREATE SCHEMA"),
+])
+def test_nothing_that_a_view_or_a_schema_cannot_have_is_ignored(tidegate, statement, message):
+    assert message in tidegate("sql", "-e", statement, status=1).stderr
+    tidegate("sql", "-e", "CREATE TEMPORARY VIEW v COMMENT 'c' AS SELECT 1 AS a; CREATE SCHEMA s COMMENT 'c'")
 
 
 @pytest.fixture
