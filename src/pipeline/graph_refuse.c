@@ -6,6 +6,7 @@
 #include "pipeline/graph_int.h"
 
 #include "pipeline/properties.h"
+#include "pipeline/schedule.h"
 
 static void refuse(tg_graph_builder *b, const tg_source_file *file, tg_span span, const char *what)
 {
@@ -133,6 +134,11 @@ void tg_graph_refuse_clauses(tg_graph_builder *b, const tg_source_file *file, co
         refuse(b, file, clauses->row_filter_span, "row filters (WITH ROW FILTER) are");
     }
     if (clauses->schedule.len) {
+        tg_auto_error tg_error err = TG_ERROR_INIT;
+        if (tg_schedule_check(clauses->schedule, b->arena, &err) != TG_OK) {
+            (void)tg_error_at(&err, clauses->schedule_span);
+            tg_graph_fail_with(b, file, &err);
+        }
         tg_graph_fail(b, file, clauses->schedule_span, TG_E_UNSUPPORTED_FEATURE,
                       "Start `tidegate run` from cron or a systemd timer.",
                       "schedules are not available yet");
