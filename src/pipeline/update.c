@@ -133,7 +133,10 @@ static void run_flows(tg_update *u)
     }
 }
 
-/* What a dry run found out: windows, and programs where they are asked for. No flow has run, so that none is told to be completed. */
+/*
+ * What a dry run found out: windows, and programs where they are asked for. No flow has run, so that
+ * none is told to be completed.
+ */
 static void keep_analysis(tg_update *u)
 {
     for (size_t i = 0; i < u->graph->flow_count; i++) {
