@@ -113,14 +113,25 @@ static tg_str write_without_predicate(const tg_flow_state *state, tg_arena *aren
 
 tg_str tg_flow_state_to_json(const tg_flow_state *state, tg_arena *arena)
 {
-    /* The newest piece comes first: overflow forgets from the end. */
-    size_t piece_count = state->piece_count;
-    tg_str json = write_state(state, piece_count, arena);
-    while (json.len > TG_LIMIT_STATE_BYTES && piece_count > 0) {
-        piece_count--;
-        json = write_state(state, piece_count, arena);
+    tg_str json = write_state(state, state->piece_count, arena);
+    if (json.len <= TG_LIMIT_STATE_BYTES) {
+        return json;
     }
-    return json.len > TG_LIMIT_STATE_BYTES ? write_without_predicate(state, arena) : json;
+    /* The newest piece comes first: overflow forgets from the end. Halving finds how many fit. */
+    size_t fit = 0, too_many = state->piece_count;
+    json = write_state(state, 0, arena);
+    if (json.len > TG_LIMIT_STATE_BYTES) {
+        return write_without_predicate(state, arena);
+    }
+    while (fit + 1 < too_many) {
+        size_t middle = fit + (too_many - fit) / 2;
+        tg_str longer = write_state(state, middle, arena);
+        bool is_short = longer.len <= TG_LIMIT_STATE_BYTES;
+        json = is_short ? longer : json;
+        fit = is_short ? middle : fit;
+        too_many = is_short ? too_many : middle;
+    }
+    return json;
 }
 
 static bool parse_digest(tg_str text, tg_digest *out)
