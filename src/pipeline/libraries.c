@@ -87,6 +87,23 @@ static void expand(expansion *e, const tg_yaml_node *node, tg_library *library)
     }
 }
 
+/* An `exclude` that is not obeyed would read what should not be read. */
+static bool has_only(tg_spec_reader *r, const tg_yaml_node *map, const char *inner)
+{
+    bool is_only = true;
+    for (size_t i = 0; map->kind == TG_YAML_MAP && i < map->count; i++) {
+        const tg_yaml_node *key = map->keys[i];
+        if (!tg_str_eq(key->text, tg_str_from(inner))) {
+            tg_spec_fail(r, key, TG_E_PIPELINE_SPEC_UNEXPECTED_FIELD,
+                         tg_arena_printf(r->arena, "`%s` is the only key here.", inner),
+                         "unexpected field `%.*s` under `libraries` in the pipeline spec",
+                         TG_SARG(key->text));
+            is_only = false;
+        }
+    }
+    return is_only;
+}
+
 /* {glob: {include: PATTERN}}, or Databricks' {file: {path: PATH}}. NULL: an error was reported. */
 static const tg_yaml_node *find_pattern(tg_spec_reader *r, const tg_yaml_node *entry)
 {
@@ -118,7 +135,7 @@ static const tg_yaml_node *find_pattern(tg_spec_reader *r, const tg_yaml_node *e
         return NULL;
     }
     tg_str text;
-    if (!tg_spec_string(r, inner, pattern, &text)) {
+    if (!has_only(r, map, inner) || !tg_spec_string(r, inner, pattern, &text)) {
         return NULL;
     }
     if (is_glob ? !tg_glob_is_library(text) : tg_glob_is_pattern(text)) {

@@ -67,3 +67,15 @@ def test_a_predicate_that_comes_back_finds_its_rows_covered(tidegate):
     pipeline.define(sql.format(2))
     assert pipeline.technique() == "COMPLETE_REPLACE_WHERE"
     assert sorted(row["a"] for row in pipeline.rows()) == [1, 2]
+
+
+def test_a_window_with_a_hole_leaves_the_hole_alone(tidegate):
+    sql = "CREATE STREAMING TABLE m FLOW REPLACE WHERE {} BY NAME SELECT CAST(a AS INT) AS a, b FROM c"
+    pipeline = Pipeline(tidegate, sql.format("a >= 0 OR a IS NULL"), c=csv(header="true"))
+    (pipeline.folder / "c.csv").write_text("a,b\n1,x\n2,x\n3,x\n,x\n")
+    pipeline.run()
+    (pipeline.folder / "c.csv").write_text("a,b\n1,y\n2,y\n3,y\n,y\n")
+    pipeline.define(sql.format("a >= 1 AND (a >= 3) IS NOT TRUE"))
+    pipeline.run()
+    rows = {row["a"]: row["b"] for row in pipeline.rows()}
+    assert rows == {1: "y", 2: "y", 3: "x", None: "x"}
