@@ -5,6 +5,7 @@
  */
 #include "pipeline/graph_int.h"
 
+#include "pipeline/cdc.h"
 #include "pipeline/properties.h"
 #include "pipeline/schedule.h"
 
@@ -175,6 +176,22 @@ static bool reads_stream(const tg_flow_spec *flow)
     return has_stream;
 }
 
+/* The text of the clauses is the end of the flow. */
+static void check_cdc(tg_graph_builder *b, const tg_source_file *file, const tg_flow_spec *flow)
+{
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    if (tg_cdc_check(flow, b->arena, &err) == TG_OK) {
+        return;
+    }
+    if (err.has_span) {
+        size_t start = flow->span.offset + flow->span.len - flow->cdc_text.len;
+        (void)tg_error_span(&err, start + err.span_offset, err.span_len);
+    } else {
+        (void)tg_error_at(&err, flow->span);
+    }
+    tg_graph_fail_with(b, file, &err);
+}
+
 bool tg_graph_check_flow_kind(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt)
 {
     const tg_flow_spec *flow = stmt->flow;
@@ -192,10 +209,12 @@ bool tg_graph_check_flow_kind(tg_graph_builder *b, const tg_source_file *file, c
             return false;
         }
         break;
-    case TG_FLOW_ONCE:
-    case TG_FLOW_REPLACE_USING:
     case TG_FLOW_AUTO_CDC:
     case TG_FLOW_AUTO_CDC_FROM_SNAPSHOT:
+        check_cdc(b, file, flow);
+        break;
+    case TG_FLOW_ONCE:
+    case TG_FLOW_REPLACE_USING:
         break;
     }
     tg_graph_fail(b, file, flow->span, TG_E_UNSUPPORTED_FEATURE,
