@@ -63,6 +63,7 @@ static struct {
 static unsigned long current_seed;
 
 static void act(world *w, int depth);
+static void refresh_now(world *w, int depth);
 
 /* ---- sources and other writers --------------------------------------------------------------- */
 
@@ -297,13 +298,33 @@ static void answer(const world *w, const refresh *r, bag *out)
 
 static bool text_holds(const world *w, tg_str text, const row *item);
 
+/* A piece of no older sources than mine that holds the row. */
+static bool is_in_newer_piece(const world *w, const refresh *r, const row *item)
+{
+    tg_flow_state state;
+    if (!tg_flow_state_from_json(r->input.state.state, w->arena, &state)) {
+        return false;
+    }
+    for (size_t i = 0; i < state.piece_count; i++) {
+        bool is_newer = true;
+        for (size_t j = 0; j < state.pieces[i].source_count; j++) {
+            size_t source = (size_t)state.pieces[i].sources[j].digest.high - 1;
+            is_newer = is_newer && state.pieces[i].sources[j].version >= (int64_t)r->pins[source];
+        }
+        if (is_newer && text_holds(w, state.pieces[i].where, item)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Rows that a newer refresh left are right as they are; what the state claims of them is checked. */
 static bool is_left_alone(const world *w, const refresh *r, const row *item)
 {
     for (size_t i = 0; r->keeps_newer && r->input.newer_count && i < r->plan.piece_count; i++) {
         if (strcmp(r->plan.pieces[i].treatment, "NO_OP") == 0 &&
             text_holds(w, r->plan.pieces[i].where, item)) {
-            return true;
+            return is_in_newer_piece(w, r, item);
         }
     }
     return false;
@@ -565,6 +586,9 @@ static bool attempt(world *w, refresh *r)
     if (holds && step) {
         check(w, r, &before, &c->rows);
     }
+    if (is_slipped && one_in(3)) {
+        w->cleaned = w->last_own; /* what it had not seen cannot be looked at any more */
+    }
     if (!is_slipped) { /* else what had come between is tested when the state is read */
         check_claims(w, state, &c->rows);
     }
@@ -609,6 +633,10 @@ static void run(world *w, refresh *r, int depth)
     begin(w, r);
     if (depth < 2 && one_in(3)) {
         act(w, depth + 1);
+    }
+    if (depth == 0 && one_in(6)) { /* a faster update with newer sources */
+        change_source(w, one_in(2) ? 1 : 0);
+        refresh_now(w, depth + 1);
     }
     for (;;) {
         plan(w, r);
@@ -681,8 +709,8 @@ static void act(world *w, int depth)
         outside_dml(w);
     } else if (what < 19) {
         compact(w);
-    } else if (one_in(4)) {
-        w->cleaned = pick((unsigned)w->commit_count + 1);
+    } else if (one_in(3)) { /* mostly just below the state */
+        w->cleaned = one_in(3) ? pick((unsigned)w->commit_count + 1) : w->last_own;
     } else if (one_in(3)) {
         alter(w);
     } else {
