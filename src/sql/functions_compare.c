@@ -37,6 +37,26 @@ TG_FN_RESOLVER(comparison)
     return TG_OK;
 }
 
+/*
+ * Nested operands are printed as group keys, as a join on plain columns gives one side's arrays for
+ * the other's: with another -0.0.
+ */
+TG_FN_PRINTER(equality)
+{
+    bool is_nested = tg_type_is_nested(call->args[0]->type);
+    tg_buf_addc(ctx->out, '(');
+    for (size_t i = 0; i < 2; i++) {
+        if (i > 0) {
+            tg_buf_addz(ctx->out,
+                        call->function->name[0] == '=' ? " = " : " IS NOT DISTINCT FROM ");
+        }
+        TG_TRY(is_nested ? tg_print_group_key(ctx, call->args[i], err)
+                         : tg_print_expr(ctx, call->args[i], err));
+    }
+    tg_buf_addc(ctx->out, ')');
+    return TG_OK;
+}
+
 /* value, low, high: each bound is compared with the value in a type of its own. */
 static tg_code apply_operator(tg_fn_context *ctx, const char *name, tg_bexpr *left, tg_bexpr *right,
                               tg_span span, tg_bexpr **out, tg_error *err)

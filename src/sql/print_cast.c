@@ -200,8 +200,7 @@ static tg_code to_interval(const cast_job *job)
 
 /* ---- nested types ---------------------------------------------------------------------------- */
 
-/* A lambda parameter of our own, with an id that no binder gives. */
-static tg_bexpr *new_variable(tg_print_context *ctx, const tg_type *type)
+tg_bexpr *tg_print_variable(tg_print_context *ctx, const tg_type *type)
 {
     tg_bexpr *variable = TG_NEW(ctx->arena, tg_bexpr);
     variable->kind = TG_B_LAMBDA_VAR;
@@ -228,7 +227,7 @@ static tg_code print_element_text(const cast_job *job, tg_bexpr *element)
 static tg_code array_to_text(const cast_job *job)
 {
     tg_buf *out = job->ctx->out;
-    tg_bexpr *variable = new_variable(job->ctx, job->from->element);
+    tg_bexpr *variable = tg_print_variable(job->ctx, job->from->element);
     tg_buf_addz(out, "('[' || array_to_string(list_transform(");
     TG_TRY(tg_print_expr(job->ctx, job->call->args[0], job->err));
     tg_buf_addf(out, ", lambda v%u: ", variable->column_id);
@@ -240,7 +239,7 @@ static tg_code array_to_text(const cast_job *job)
 static tg_code map_to_text(const cast_job *job)
 {
     tg_buf *out = job->ctx->out;
-    tg_bexpr *entry = new_variable(job->ctx, tg_sql_entry_type(job->ctx->arena, job->from));
+    tg_bexpr *entry = tg_print_variable(job->ctx, tg_sql_entry_type(job->ctx->arena, job->from));
     tg_buf_addz(out, "('{' || array_to_string(list_transform(map_entries(");
     TG_TRY(tg_print_expr(job->ctx, job->call->args[0], job->err));
     tg_buf_addf(out, "), lambda v%u: ", entry->column_id);
@@ -265,7 +264,7 @@ static tg_code struct_to_text(const cast_job *job)
 
 static tg_code to_array(const cast_job *job)
 {
-    tg_bexpr *variable = new_variable(job->ctx, job->from->element);
+    tg_bexpr *variable = tg_print_variable(job->ctx, job->from->element);
     tg_buf_addz(job->ctx->out, "list_transform(");
     TG_TRY(tg_print_expr(job->ctx, job->call->args[0], job->err));
     tg_buf_addf(job->ctx->out, ", lambda v%u: ", variable->column_id);
@@ -277,7 +276,7 @@ static tg_code to_array(const cast_job *job)
 static tg_code to_map(const cast_job *job)
 {
     tg_buf *out = job->ctx->out;
-    tg_bexpr *entry = new_variable(job->ctx, tg_sql_entry_type(job->ctx->arena, job->from));
+    tg_bexpr *entry = tg_print_variable(job->ctx, tg_sql_entry_type(job->ctx->arena, job->from));
     tg_buf_addz(out, "map_from_entries(list_transform(map_entries(");
     TG_TRY(tg_print_expr(job->ctx, job->call->args[0], job->err));
     tg_buf_addf(out, "), lambda v%u: struct_pack(\"key\" := ", entry->column_id);

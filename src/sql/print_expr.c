@@ -244,16 +244,54 @@ static tg_code print_args(tg_print_context *ctx, const tg_bexpr *call, size_t fi
     return TG_OK;
 }
 
+static bool holds_floats(const tg_type *type)
+{
+    bool holds = type->kind == TG_TYPE_FLOAT || type->kind == TG_TYPE_DOUBLE ||
+                 (type->kind == TG_TYPE_ARRAY && holds_floats(type->element));
+    for (size_t i = 0; type->kind == TG_TYPE_STRUCT && i < type->field_count && !holds; i++) {
+        holds = holds_floats(type->fields[i].type);
+    }
+    return holds;
+}
+
+static tg_code print_struct_key(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
+{
+    tg_buf_addz(ctx->out, "CASE WHEN ");
+    TG_TRY(tg_print_expr(ctx, expr, err));
+    tg_buf_addz(ctx->out, " IS NOT NULL THEN struct_pack(");
+    for (size_t i = 0; i < expr->type->field_count; i++) {
+        tg_buf_addz(ctx->out, i ? ", " : "");
+        tg_print_duckdb_ident(expr->type->fields[i].name, ctx->out);
+        tg_buf_addz(ctx->out, " := ");
+        tg_bexpr *base = tg_arena_memdup(ctx->arena, expr, sizeof(*expr));
+        TG_TRY(tg_print_group_key(ctx, tg_bexpr_field(ctx->arena, base, i, expr->span), err));
+    }
+    tg_buf_addz(ctx->out, ") END");
+    return TG_OK;
+}
+
 tg_code tg_print_group_key(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
 {
-    bool is_floating = expr->type->kind == TG_TYPE_FLOAT || expr->type->kind == TG_TYPE_DOUBLE;
-    if (!is_floating) {
+    if (!holds_floats(expr->type)) {
         return tg_print_expr(ctx, expr, err);
     }
-    tg_buf_addc(ctx->out, '(');
-    TG_TRY(tg_print_expr(ctx, expr, err));
-    tg_buf_addf(ctx->out, " + CAST(0 AS %s))",
-                expr->type->kind == TG_TYPE_FLOAT ? "FLOAT" : "DOUBLE");
+    ctx->depth++;
+    if (expr->type->kind == TG_TYPE_ARRAY) {
+        const tg_bexpr *variable = tg_print_variable(ctx, expr->type->element);
+        tg_buf_addz(ctx->out, "list_transform(");
+        TG_TRY(tg_print_expr(ctx, expr, err));
+        tg_buf_addf(ctx->out, ", lambda v%u: ", variable->column_id);
+        TG_TRY(tg_print_group_key(ctx, variable, err));
+        tg_buf_addc(ctx->out, ')');
+    } else if (expr->type->kind == TG_TYPE_STRUCT) {
+        TG_TRY(print_struct_key(ctx, expr, err));
+    } else {
+        tg_buf_addc(ctx->out, '(');
+        TG_TRY(tg_print_expr(ctx, expr, err));
+        tg_buf_addf(ctx->out, " + CAST(0 AS %s))",
+                    expr->type->kind == TG_TYPE_FLOAT ? "FLOAT" : "DOUBLE");
+    }
+    ctx->depth--;
     return TG_OK;
 }
 
@@ -317,7 +355,8 @@ static tg_code print_over(tg_print_context *ctx, const tg_bexpr *call, tg_error 
     tg_buf_addz(ctx->out, " OVER (");
     for (size_t i = 0; i < window->partition_count; i++) {
         tg_buf_addz(ctx->out, i ? ", " : "PARTITION BY ");
-        TG_TRY(tg_print_expr(ctx, window->partition_by[i], err));
+        /* Normalised, as DuckDB may rebuild a plain column from the key, without the sign of -0.0. */
+        TG_TRY(tg_print_group_key(ctx, window->partition_by[i], err));
     }
     TG_TRY(tg_print_order(ctx, window->order_by, window->order_count, err));
     if (window->frame != TG_FRAME_NONE) {

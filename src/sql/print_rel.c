@@ -51,6 +51,22 @@ static tg_code put_exprs(tg_print_context *ctx, tg_bexpr *const *exprs, const tg
     return TG_OK;
 }
 
+/* What DISTINCT and set operations compare: columns as group keys, named as the columns of to. */
+static tg_code put_keys(tg_print_context *ctx, const tg_rel *rel, const tg_rel *to, tg_error *err)
+{
+    for (size_t i = 0; i < rel->column_count; i++) {
+        put(ctx, i > 0 ? ", " : "");
+        TG_TRY(
+            tg_print_group_key(ctx, tg_bexpr_column(ctx->arena, &rel->columns[i], rel->span), err));
+        put(ctx, " AS ");
+        put_id(ctx, to->columns[i].id);
+    }
+    if (rel->column_count == 0) {
+        put(ctx, "1 AS c0");
+    }
+    return TG_OK;
+}
+
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 /* Where a scan stands in tg_sql_scans order; a scan that is shared between places stands nowhere
@@ -188,11 +204,14 @@ static tg_code print_set_op(tg_print_context *ctx, const tg_rel *rel, tg_error *
         put(ctx, side > 0 ? WORDS[rel->op] : "");
         put(ctx, side > 0 && rel->all ? "ALL " : "");
         put(ctx, "(SELECT ");
-        for (size_t i = 0; i < rel->column_count; i++) {
+        for (size_t i = 0; rel->op == TG_UNION && rel->all && i < rel->column_count; i++) {
             put(ctx, i > 0 ? ", " : "");
             put_id(ctx, sides[side]->columns[i].id);
             put(ctx, " AS ");
             put_id(ctx, rel->columns[i].id);
+        }
+        if (rel->op != TG_UNION || !rel->all) {
+            TG_TRY(put_keys(ctx, sides[side], rel, err));
         }
         put(ctx, " FROM ");
         TG_TRY(put_from(ctx, sides[side], err));
@@ -250,7 +269,7 @@ static tg_code print_node(tg_print_context *ctx, const tg_rel *rel, tg_error *er
         return print_ordered(ctx, rel, err);
     case TG_R_DISTINCT:
         put(ctx, "SELECT DISTINCT ");
-        put_columns(ctx, rel);
+        TG_TRY(put_keys(ctx, rel->input, rel, err));
         put(ctx, " FROM ");
         return put_from(ctx, rel->input, err);
     case TG_R_SET_OP:

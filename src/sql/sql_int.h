@@ -38,8 +38,13 @@ bool tg_sql_orders_alike(const tg_type *type);
 /* Prints " ORDER BY ..."; nothing for no items. Refuses what is not ordered alike. */
 TG_CHECKED tg_code tg_print_order(tg_print_context *ctx, const tg_bsort *items, size_t count,
                                   tg_error *err);
-/* Prints an expression of GROUP BY that is also output: -0.0 and 0.0 are one group, shown as 0.0. */
+/*
+ * Prints a key of GROUP BY, DISTINCT, UNION and kin that is also output: -0.0 and 0.0 are one group,
+ * shown as 0.0, inside arrays and structs too.
+ */
 TG_CHECKED tg_code tg_print_group_key(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err);
+/* A lambda parameter of the printer's own, with an id that no binder gives and no outer one has. */
+tg_bexpr *tg_print_variable(tg_print_context *ctx, const tg_type *type);
 /*
  * Prints a relation as a query text (SELECT ...), columns named "c<id>". For subqueries inside
  * expressions too.
