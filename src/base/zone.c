@@ -332,13 +332,29 @@ static bool read_small_file(const char *path, tg_buf *out)
     return is_read;
 }
 
+/* The zone whose file holds what Java knows of a zone. */
+static tg_str linked_zone(tg_str name)
+{
+    static const char *const links[][2] = {
+#define TG_ZONE_LINK(zone, target) {zone, target},
+#include "base/zone_links.def"
+#undef TG_ZONE_LINK
+    };
+    for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+        if (tg_str_eq(name, tg_str_from(links[i][0]))) {
+            return tg_str_from(links[i][1]);
+        }
+    }
+    return name;
+}
+
 static const tg_zone *region_zone(tg_str name, tg_arena *arena)
 {
     if (!is_region_name(name)) {
         return NULL;
     }
     char path[128];
-    (void)snprintf(path, sizeof(path), ZONE_FOLDER "/%.*s", TG_SARG(name));
+    (void)snprintf(path, sizeof(path), ZONE_FOLDER "/%.*s", TG_SARG(linked_zone(name)));
     tg_auto_buf tg_buf bytes = TG_BUF_INIT;
     tg_zone *zone = TG_NEW(arena, tg_zone);
     if (!read_small_file(path, &bytes) || !tg_zone_parse_tzif(tg_buf_str(&bytes), arena, zone)) {
