@@ -57,6 +57,27 @@ static tg_code bind_lambda(const tg_expr_ctx *ctx, const tg_expr *lambda,
     return TG_OK;
 }
 
+/* count(t.*) would count the rows without NULLs; Spark refuses it, as most people mean count(*). */
+static tg_code refuse_count_of_table(const tg_expr_ctx *ctx, const tg_expr *expr, tg_error *err)
+{
+    const tg_name *table = &expr->args[0]->name;
+    bool is_count =
+        expr->call->name.count == 1 && tg_str_ieq(expr->call->name.parts[0].text, TG_S("count"));
+    if (!is_count || expr->arg_count != 1 || table->count == 0) {
+        return TG_OK;
+    }
+    for (size_t i = 0; ctx->scope && i < ctx->scope->count; i++) {
+        if (tg_bind_qualifier_matches(&ctx->scope->columns[i], table->parts, table->count)) {
+            return tg_fn_at(
+                expr->args[0]->span, err,
+                TG_ERR(err, INVALID_USAGE_OF_STAR_IN_COUNT,
+                       "count(%.*s.*) is not allowed; use count(*), or name the columns",
+                       TG_SARG(tg_bind_name_text(ctx->b->arena, table))));
+        }
+    }
+    return TG_OK;
+}
+
 /*
  * Arguments in order. Lambdas follow when the types of all others are known; a * stands for any
  * number of arguments, so their places count among what is bound, not among what is written.
@@ -75,6 +96,7 @@ static tg_code bind_args(const tg_expr_ctx *ctx, const tg_expr *expr, const tg_f
         tg_bexpr *arg = NULL;
         if (expr->args[i]->kind == TG_EXPR_STAR) {
             tg_bind_expansions columns = {0};
+            TG_TRY(refuse_count_of_table(ctx, expr, err));
             TG_TRY(tg_bind_star(ctx, expr->args[i], &columns, err));
             for (size_t j = 0; j < columns.count; j++) {
                 TG_VEC_PUSH(ctx->b->arena, &args, columns.items[j].expr);

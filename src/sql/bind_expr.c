@@ -54,6 +54,13 @@ static tg_code bind_alias(const tg_expr_ctx *ctx, const tg_name *name, tg_bexpr 
 {
     const tg_bind_item *item = ctx->aliases == TG_ALIAS_NONE ? NULL : find_item(ctx, name);
     *out_found = item != NULL;
+    if (item && ctx->in_window && ctx->aliases == TG_ALIAS_LATERAL) {
+        return tg_fn_at(
+            name->span, err,
+            TG_ERR(err, UNSUPPORTED_FEATURE,
+                   "a window function cannot use %.*s, an alias of the same select list",
+                   TG_SARG(tg_bind_name_text(ctx->b->arena, name))));
+    }
     return item ? fields_of(ctx, item->expr, name, 1, out, err) : TG_OK;
 }
 
@@ -573,11 +580,19 @@ tg_code tg_bind_condition(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr 
 
 /* ---- orders ---------------------------------------------------------------------------------- */
 
-tg_bsort tg_bind_sort_of(const tg_sort_item *item, tg_bexpr *expr)
+tg_code tg_bind_sort_by(const tg_expr_ctx *ctx, const tg_sort_item *item, tg_bexpr *expr,
+                        tg_bsort *out, tg_error *err)
 {
+    if (!tg_type_is_orderable(expr->type)) {
+        return tg_fn_at(item->span, err,
+                        TG_ERR(err, DATATYPE_MISMATCH_INVALID_ORDERING_TYPE,
+                               "a value of type %.*s has no order",
+                               TG_SARG(tg_type_text(ctx->b->arena, expr->type))));
+    }
     bool nulls_first =
         item->nulls == TG_NULLS_DEFAULT ? !item->descending : item->nulls == TG_NULLS_FIRST;
-    return (tg_bsort){.expr = expr, .descending = item->descending, .nulls_first = nulls_first};
+    *out = (tg_bsort){.expr = expr, .descending = item->descending, .nulls_first = nulls_first};
+    return TG_OK;
 }
 
 tg_code tg_bind_sort_item(const tg_expr_ctx *ctx, const tg_sort_item *item, tg_bsort *out,
@@ -585,14 +600,22 @@ tg_code tg_bind_sort_item(const tg_expr_ctx *ctx, const tg_sort_item *item, tg_b
 {
     tg_bexpr *expr;
     TG_TRY(tg_bind_expr(ctx, item->expr, &expr, err));
-    if (!tg_type_is_orderable(expr->type)) {
-        return tg_fn_at(item->span, err,
-                        TG_ERR(err, DATATYPE_MISMATCH_INVALID_ORDERING_TYPE,
-                               "a value of type %.*s has no order",
-                               TG_SARG(tg_type_text(ctx->b->arena, expr->type))));
+    return tg_bind_sort_by(ctx, item, expr, out, err);
+}
+
+bool tg_bind_is_order_by_all(const tg_expr_ctx *ctx, const tg_sort_item *items, size_t count)
+{
+    const tg_expr *expr = count == 1 ? items[0].expr : NULL;
+    if (!expr || expr->kind != TG_EXPR_NAME || expr->name.count != 1 ||
+        !tg_str_ieq(expr->name.parts[0].text, TG_S("all"))) {
+        return false;
     }
-    *out = tg_bind_sort_of(item, expr);
-    return TG_OK;
+    tg_bexpr *column;
+    tg_auto_error tg_error none = TG_ERROR_INIT;
+    int depth = ctx->b->depth;
+    bool is_column = tg_bind_expr(ctx, expr, &column, &none) == TG_OK;
+    ctx->b->depth = depth; /* an error leaves it where it was */
+    return !is_column;
 }
 
 tg_code tg_bind_sort_items(const tg_expr_ctx *ctx, const tg_sort_item *items, size_t count,

@@ -170,7 +170,10 @@ tg_code tg_bind_sort_item(const tg_expr_ctx *ctx, const tg_sort_item *item, tg_b
 tg_code tg_bind_sort_items(const tg_expr_ctx *ctx, const tg_sort_item *items, size_t count,
                            tg_bsort **out, tg_error *err);
 /* item's direction over an expression that is bound already. */
-tg_bsort tg_bind_sort_of(const tg_sort_item *item, tg_bexpr *expr);
+tg_code tg_bind_sort_by(const tg_expr_ctx *ctx, const tg_sort_item *item, tg_bexpr *expr,
+                        tg_bsort *out, tg_error *err);
+/* ORDER BY ALL: by all output columns, in order. A column named `all` comes first. */
+bool tg_bind_is_order_by_all(const tg_expr_ctx *ctx, const tg_sort_item *items, size_t count);
 /* GROUP BY 2, ORDER BY 2: an integer literal that is no part of an expression. */
 bool tg_bind_is_ordinal(const tg_expr *expr, int64_t *out);
 /* The output column that ORDER BY names by number, from 1; 0: item is no number. */

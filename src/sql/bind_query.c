@@ -25,15 +25,21 @@ static tg_code bind_set_op(tg_binder *b, const tg_query_body *body, tg_rel *left
     for (size_t i = 0; i < count; i++) {
         tg_bexpr *pair[2] = {tg_bexpr_column(b->arena, &left->columns[i], body->span),
                              tg_bexpr_column(b->arena, &right->columns[i], body->span)};
-        const tg_type *type;
-        if (!tg_sql_common_type(b->arena, pair[0]->type, pair[1]->type)) {
+        const tg_type *type = tg_sql_renamed_type(b->arena, pair[0]->type, pair[1]->type);
+        for (size_t side = 0; side < 2 && type; side++) {
+            TG_TRY(tg_sql_cast(&b->fn, pair[side], type, TG_CAST_IMPLICIT, body->span, &pair[side],
+                               err));
+        }
+        if (!type && !tg_sql_common_type(b->arena, pair[0]->type, pair[1]->type)) {
             return tg_fn_at(body->span, err,
                             TG_ERR(err, INCOMPATIBLE_COLUMN_TYPE,
                                    "%s cannot match column %zu: %.*s and %.*s", NAMES[body->op],
                                    i + 1, TG_SARG(tg_type_text(b->arena, pair[0]->type)),
                                    TG_SARG(tg_type_text(b->arena, pair[1]->type))));
         }
-        TG_TRY(tg_sql_unify(&b->fn, pair, 2, body->span, NAMES[body->op], &type, err));
+        if (!type) {
+            TG_TRY(tg_sql_unify(&b->fn, pair, 2, body->span, NAMES[body->op], &type, err));
+        }
         left_exprs[i] = pair[0];
         right_exprs[i] = pair[1];
         bool nullable = left->columns[i].nullable || right->columns[i].nullable;
@@ -124,21 +130,26 @@ static tg_code sort_output(tg_binder *b, const tg_query *query, const tg_query_e
 {
     tg_scope *scope = tg_bind_scope_of(b, *rel, env->outer, NULL, 0);
     tg_expr_ctx ctx = {.b = b, .scope = scope, .env = env, .clause = "ORDER BY"};
-    tg_bsort *sorts = TG_NEW_ARRAY(b->arena, tg_bsort, query->order_count);
-    for (size_t i = 0; i < query->order_count; i++) {
-        const tg_sort_item *item = &query->order_by[i];
-        size_t position;
-        TG_TRY(tg_bind_order_position(item, (*rel)->column_count, &position, err));
+    bool by_all = tg_bind_is_order_by_all(&ctx, query->order_by, query->order_count);
+    size_t count = by_all ? (*rel)->column_count : query->order_count;
+    tg_bsort *sorts = TG_NEW_ARRAY(b->arena, tg_bsort, count);
+    for (size_t i = 0; i < count; i++) {
+        const tg_sort_item *item = &query->order_by[by_all ? 0 : i];
+        size_t position = i + 1;
+        if (!by_all) {
+            TG_TRY(tg_bind_order_position(item, (*rel)->column_count, &position, err));
+        }
         if (position > 0) {
-            const tg_column *column = &(*rel)->columns[position - 1];
-            sorts[i] = tg_bind_sort_of(item, tg_bexpr_column(b->arena, column, item->span));
+            tg_bexpr *column =
+                tg_bexpr_column(b->arena, &(*rel)->columns[position - 1], item->span);
+            TG_TRY(tg_bind_sort_by(&ctx, item, column, &sorts[i], err));
         } else {
             TG_TRY(tg_bind_sort_item(&ctx, item, &sorts[i], err));
         }
     }
     *rel = tg_bind_over(b, TG_R_SORT, *rel, query->span);
     (*rel)->order_by = sorts;
-    (*rel)->order_count = query->order_count;
+    (*rel)->order_count = count;
     return TG_OK;
 }
 

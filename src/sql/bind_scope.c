@@ -141,6 +141,28 @@ static tg_code field_of_struct(tg_binder *b, tg_bexpr *base, const tg_ident *fie
     return TG_OK;
 }
 
+/* An array of structs: the array of one field of each, as transform(base, s -> s.field) gives. */
+static tg_code fields_of_array(tg_binder *b, tg_bexpr *base, const tg_ident *field, tg_span span,
+                               tg_bexpr **out, tg_error *err)
+{
+    uint32_t *id = TG_NEW(b->arena, uint32_t);
+    *id = b->next_id++;
+    tg_bexpr *element = TG_NEW(b->arena, tg_bexpr);
+    *element = (tg_bexpr){.kind = TG_B_LAMBDA_VAR,
+                          .type = base->type->element,
+                          .nullable = base->type->contains_null,
+                          .span = span,
+                          .column_id = *id};
+    tg_bexpr *lambda = TG_NEW(b->arena, tg_bexpr);
+    *lambda = (tg_bexpr){
+        .kind = TG_B_LAMBDA, .span = span, .arg_count = 1, .params = id, .param_count = 1};
+    lambda->args = TG_NEW_ARRAY(b->arena, tg_bexpr *, 1);
+    TG_TRY(field_of_struct(b, element, field, span, &lambda->args[0], err));
+    lambda->type = lambda->args[0]->type;
+    lambda->nullable = lambda->args[0]->nullable;
+    return tg_bind_apply(b, "transform", (tg_bexpr *[]){base, lambda}, 2, span, out, err);
+}
+
 tg_code tg_bind_field(tg_binder *b, tg_bexpr *base, const tg_ident *field, tg_span span,
                       tg_bexpr **out, tg_error *err)
 {
@@ -152,6 +174,9 @@ tg_code tg_bind_field(tg_binder *b, tg_bexpr *base, const tg_ident *field, tg_sp
             base, tg_bexpr_literal(b->arena,
                                    tg_value_bytes(tg_type_of(TG_TYPE_STRING), field->text), span)};
         return tg_bind_apply(b, "element", args, 2, span, out, err);
+    }
+    if (base->type->kind == TG_TYPE_ARRAY && base->type->element->kind == TG_TYPE_STRUCT) {
+        return fields_of_array(b, base, field, span, out, err);
     }
     return tg_fn_at(span, err,
                     TG_ERR(err, INVALID_EXTRACT_BASE_FIELD_TYPE,

@@ -119,6 +119,24 @@ static tg_code bind_group(select_run *run, const tg_expr *expr, tg_error *err)
     return TG_OK;
 }
 
+/* They bring columns of their own to the select list, which is bound first: refused before it. */
+static tg_code refuse_time_windows(const tg_select *select, tg_error *err)
+{
+    for (size_t i = 0; i < select->group_count; i++) {
+        const tg_expr *expr = select->group_by[i];
+        tg_str name = expr->kind == TG_EXPR_CALL && expr->call->name.count == 1
+                          ? expr->call->name.parts[0].text
+                          : TG_S("");
+        if (tg_str_ieq(name, TG_S("window")) || tg_str_ieq(name, TG_S("session_window"))) {
+            return tg_fn_at(expr->span, err,
+                            TG_ERR(err, UNSUPPORTED_FEATURE,
+                                   "GROUP BY %.*s(...) is not available in this release",
+                                   TG_SARG(name)));
+        }
+    }
+    return TG_OK;
+}
+
 static tg_code bind_groups(select_run *run, const tg_select *select, tg_error *err)
 {
     switch (select->group_kind) {
@@ -265,6 +283,15 @@ static tg_code bind_order(select_run *run, const tg_bind_order *order, tg_error 
     ctx.aliases = TG_ALIAS_OUTPUT;
     ctx.allow_aggregates = true;
     ctx.allow_windows = true;
+    if (tg_bind_is_order_by_all(&ctx, order->items, order->count)) {
+        run->order_count = run->sel.items.count;
+        run->order = TG_NEW_ARRAY(run->b->arena, tg_bsort, run->order_count);
+        for (size_t i = 0; i < run->order_count; i++) {
+            TG_TRY(tg_bind_sort_by(&ctx, &order->items[0], run->sel.items.items[i].expr,
+                                   &run->order[i], err));
+        }
+        return TG_OK;
+    }
     run->order = TG_NEW_ARRAY(run->b->arena, tg_bsort, order->count);
     run->order_count = order->count;
     for (size_t i = 0; i < order->count; i++) {
@@ -273,7 +300,8 @@ static tg_code bind_order(select_run *run, const tg_bind_order *order, tg_error 
         TG_TRY(tg_bind_order_position(item, run->sel.items.count, &position, err));
         tg_assert(position <= run->sel.items.count);
         if (position > 0) {
-            run->order[i] = tg_bind_sort_of(item, run->sel.items.items[position - 1].expr);
+            TG_TRY(tg_bind_sort_by(&ctx, item, run->sel.items.items[position - 1].expr,
+                                   &run->order[i], err));
         } else {
             TG_TRY(tg_bind_sort_item(&ctx, item, &run->order[i], err));
         }
@@ -413,6 +441,7 @@ tg_code tg_bind_select(tg_binder *b, const tg_select *select, const tg_query_env
         TG_TRY(tg_bind_condition(&where, select->where, &condition, err));
         run.sel.rel = tg_sql_rel_filter(b->arena, run.sel.rel, condition);
     }
+    TG_TRY(refuse_time_windows(select, err));
     for (size_t i = 0; i < select->item_count; i++) {
         TG_TRY(bind_item(&run, &select->items[i], err));
     }

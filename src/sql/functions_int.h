@@ -81,6 +81,11 @@ bool tg_fn_may_raise(const tg_bexpr *expr);
 
 /* common_type without the rule that strings yield. NULL: none. */
 const tg_type *tg_sql_tightest_type(tg_arena *arena, const tg_type *a, const tg_type *b);
+/*
+ * a with the NULLs of b, when b differs in nothing else but the names of fields: set operations take
+ * such columns by position. NULL: it does.
+ */
+const tg_type *tg_sql_renamed_type(tg_arena *arena, const tg_type *a, const tg_type *b);
 int tg_sql_integer_bits(const tg_type *integer);
 /* The decimal that holds every value of an integer type. */
 const tg_type *tg_sql_decimal_of(tg_arena *arena, const tg_type *integer);

@@ -162,6 +162,36 @@ static const tg_type *common_base(tg_arena *arena, const tg_type *a, const tg_ty
     return NULL;
 }
 
+const tg_type *tg_sql_renamed_type(tg_arena *arena, const tg_type *a, const tg_type *b)
+{
+    if (a->kind != b->kind || !tg_type_is_nested(a)) {
+        return tg_type_equal(a, b) ? a : NULL;
+    }
+    bool contains_null = a->contains_null || b->contains_null;
+    if (a->kind == TG_TYPE_STRUCT) {
+        tg_field *fields = TG_NEW_ARRAY(arena, tg_field, a->field_count);
+        for (size_t i = 0; i < a->field_count; i++) {
+            const tg_type *type =
+                a->field_count == b->field_count
+                    ? tg_sql_renamed_type(arena, a->fields[i].type, b->fields[i].type)
+                    : NULL;
+            if (!type) {
+                return NULL;
+            }
+            fields[i] = a->fields[i];
+            fields[i].type = type;
+            fields[i].nullable = a->fields[i].nullable || b->fields[i].nullable;
+        }
+        return tg_type_struct(arena, fields, a->field_count);
+    }
+    const tg_type *element = tg_sql_renamed_type(arena, a->element, b->element);
+    if (a->kind == TG_TYPE_ARRAY) {
+        return element ? tg_type_array(arena, element, contains_null) : NULL;
+    }
+    const tg_type *key = tg_sql_renamed_type(arena, a->key, b->key);
+    return element && key ? tg_type_map(arena, key, element, contains_null) : NULL;
+}
+
 const tg_type *tg_sql_tightest_type(tg_arena *arena, const tg_type *a, const tg_type *b)
 {
     return common_base(arena, a, b, tg_sql_tightest_type);

@@ -32,3 +32,51 @@ def test_zeros_keep_their_sign_beside_windows_and_joins(tidegate):
         a, b = value.format("-0.0d"), value.format("0.0d")
         found = answer(tidegate, f"select cast(a.x as string), cast(b.x as string) from values ({a}) a(x) join values ({b}) b(x) on a.x = b.x")
         assert found == [["-0.0", "0.0"] if value == "{}" else ["[-0.0]", "[0.0]"]]
+
+
+@pytest.mark.parametrize("sql, expected", [
+    ("select array(named_struct('a', 1), null, named_struct('a', 2)).a", [[[1, None, 2]]]),
+    ("select x.a, typeof(x.a) from values (array(named_struct('a', 1))), (null) t(x)", [[[1], "array<int>"], [None, "array<int>"]]),
+    ("select s.a.b from values (named_struct('a', array(named_struct('b', 'x')))) t(s)", [[["x"]]]),
+    ("select array(array(named_struct('a', 1))).a", "INVALID_EXTRACT_BASE_FIELD_TYPE"),
+    ("select array(named_struct('a', 1)).b", "FIELD_NOT_FOUND"),
+])
+def test_a_field_of_an_array_of_structs(tidegate, sql, expected):
+    assert answer(tidegate, sql) == expected
+
+
+@pytest.mark.parametrize("sql, expected", [
+    ("select named_struct('a', 1) s union all select named_struct('b', 2)", [[{"a": 1}], [{"a": 2}]]),
+    ("select array(named_struct('a', 1)) s union all select array(named_struct('b', null))", "INCOMPATIBLE_COLUMN_TYPE"),
+    ("select named_struct('a', 1, 'b', 2) s union all select named_struct('b', 3, 'a', 4)", [[{"a": 1, "b": 2}], [{"a": 3, "b": 4}]]),
+    ("select named_struct('a', 1) s except select named_struct('b', 1)", []),
+    ("select named_struct('a', 1) s union all select named_struct('b', 2L)", "INCOMPATIBLE_COLUMN_TYPE"),
+])
+def test_set_operations_take_fields_by_position(tidegate, sql, expected):
+    assert answer(tidegate, sql) == expected
+
+
+@pytest.mark.parametrize("sql, expected", [
+    ("select a, b from values (2, 1), (1, 2), (1, 1) t(a, b) order by all", [[1, 1], [1, 2], [2, 1]]),
+    ("select a, b from values (2, 1), (1, 2), (1, 1) t(a, b) order by all desc", [[2, 1], [1, 2], [1, 1]]),
+    ("select a, count(*) from values (2), (1), (2) t(a) group by a order by all", [[1, 1], [2, 2]]),
+    ("select a from values (2) t(a) union all select 1 order by all", [[1], [2]]),
+    ("select `all`, b from values (2, 1), (1, 2) t(b, `all`) order by all desc", [[2, 1], [1, 2]]),
+    ("select map(1, 2) m order by all", "DATATYPE_MISMATCH.INVALID_ORDERING_TYPE"),
+    ("select map(1, 2) m order by 1", "DATATYPE_MISMATCH.INVALID_ORDERING_TYPE"),
+])
+def test_order_by_all(tidegate, sql, expected):
+    assert answer(tidegate, sql) == expected
+
+
+@pytest.mark.parametrize("sql, expected", [
+    ("select count(o.*) from values (1) o(x)", "INVALID_USAGE_OF_STAR_WITH_TABLE_IDENTIFIER_IN_COUNT"),
+    ("select count(distinct o.*) from values (1) o(x)", "INVALID_USAGE_OF_STAR_WITH_TABLE_IDENTIFIER_IN_COUNT"),
+    ("select count(s.*), count(*) from values (named_struct('a', 1, 'b', null)) t(s)", [[0, 1]]),
+    ("select x y, sum(y) over () from values (1) t(x)", "UNSUPPORTED_FEATURE"),
+    ("select x y, sum(x) over (order by y) from values (1) t(x)", "UNSUPPORTED_FEATURE"),
+    ("select x x, sum(x) over (order by x) from values (1) t(x)", [[1, 1]]),
+    ("select window.start from values (timestamp'2024-01-01') t(x) group by window(x, '1 day')", "UNSUPPORTED_FEATURE"),
+])
+def test_what_spark_refuses_and_we_too(tidegate, sql, expected):
+    assert answer(tidegate, sql) == expected
