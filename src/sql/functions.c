@@ -303,22 +303,95 @@ static const char *const harmless[] = {
     "typeof",
 };
 
-static bool cast_may_raise(const tg_bexpr *cast)
+/* Digits before the point that values of a type may have; 0: not a matter of digits. */
+static int integer_digits(const tg_type *type)
 {
-    const tg_type *from = cast->args[0]->type, *to = cast->type;
-    if (cast->cast_mode == TG_CAST_TRY || from->kind == TG_TYPE_VOID ||
-        to->kind == TG_TYPE_STRING) {
+    switch (type->kind) {
+    case TG_TYPE_BOOLEAN:
+        return 1;
+    case TG_TYPE_TINYINT:
+        return 3;
+    case TG_TYPE_SMALLINT:
+        return 5;
+    case TG_TYPE_INT:
+        return 10;
+    case TG_TYPE_BIGINT:
+        return 19;
+    case TG_TYPE_TIMESTAMP: /* seconds */
+        return 13;
+    case TG_TYPE_DECIMAL:
+        return type->precision - type->scale;
+    default:
+        return 0;
+    }
+}
+
+static bool to_decimal_may_raise(const tg_type *from, const tg_type *to)
+{
+    int digits = integer_digits(from);
+    /* Rounding may carry: 9.99 is 10.0. */
+    int carry = from->kind == TG_TYPE_DECIMAL && from->scale > to->scale;
+    return (digits == 0 && from->kind != TG_TYPE_DECIMAL) ||
+           digits + carry > to->precision - to->scale;
+}
+
+static bool values_may_raise(const tg_type *from, const tg_type *to);
+
+static bool nested_may_raise(const tg_type *from, const tg_type *to)
+{
+    for (size_t i = 0; from->kind == TG_TYPE_STRUCT && i < from->field_count; i++) {
+        const tg_type *target = to->kind == TG_TYPE_STRUCT ? to->fields[i].type : to;
+        if (values_may_raise(from->fields[i].type, target)) {
+            return true;
+        }
+    }
+    bool is_text = to->kind == TG_TYPE_STRING;
+    return from->kind != TG_TYPE_STRUCT &&
+           (values_may_raise(from->element, is_text ? to : to->element) ||
+            (from->kind == TG_TYPE_MAP && values_may_raise(from->key, is_text ? to : to->key)));
+}
+
+/* The pairs that the tests prove harmless; any other may raise. */
+static bool values_may_raise(const tg_type *from, const tg_type *to)
+{
+    if (tg_type_equal(from, to) || from->kind == TG_TYPE_VOID) {
         return false;
     }
-    if (to->kind == TG_TYPE_DOUBLE) {
-        return from->kind == TG_TYPE_STRING;
+    if (tg_type_is_nested(from)) {
+        return nested_may_raise(from, to);
     }
-    bool widens = tg_type_is_integer(from) && tg_type_is_integer(to) && from->kind < to->kind;
-    bool is_wide_decimal =
-        tg_type_is_integer(from) && to->kind == TG_TYPE_DECIMAL && to->precision - to->scale >= 19;
-    bool between_times = from->kind == TG_TYPE_DATE || from->kind == TG_TYPE_TIMESTAMP ||
-                         from->kind == TG_TYPE_TIMESTAMP_NTZ;
-    return !widens && !is_wide_decimal && !between_times;
+    bool is_text = from->kind == TG_TYPE_STRING || from->kind == TG_TYPE_BINARY;
+    bool is_time = from->kind == TG_TYPE_TIMESTAMP || from->kind == TG_TYPE_TIMESTAMP_NTZ;
+    switch (to->kind) {
+    case TG_TYPE_STRING:
+        return from->kind == TG_TYPE_BINARY; /* not all bytes are text */
+    case TG_TYPE_BINARY:
+        return false;
+    case TG_TYPE_BOOLEAN:
+    case TG_TYPE_FLOAT:
+    case TG_TYPE_DOUBLE:
+        return is_text;
+    case TG_TYPE_TINYINT:
+    case TG_TYPE_SMALLINT:
+    case TG_TYPE_INT:
+    case TG_TYPE_BIGINT:
+        return from->kind != TG_TYPE_BOOLEAN &&
+               !(tg_type_is_integer(from) && from->kind < to->kind);
+    case TG_TYPE_DECIMAL:
+        return to_decimal_may_raise(from, to);
+    case TG_TYPE_DATE:
+        return !is_time;
+    case TG_TYPE_TIMESTAMP:
+    case TG_TYPE_TIMESTAMP_NTZ:
+        return !is_time; /* not every DATE is a TIMESTAMP */
+    default:
+        return true;
+    }
+}
+
+static bool cast_may_raise(const tg_bexpr *cast)
+{
+    return cast->cast_mode != TG_CAST_TRY && values_may_raise(cast->args[0]->type, cast->type);
 }
 
 static bool is_harmless(const tg_function *function)
