@@ -340,8 +340,13 @@ static tg_code bind_cast(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr *
     }
     tg_bexpr *arg;
     TG_TRY(tg_bind_expr(ctx, expr->args[0], &arg, err));
-    return tg_sql_cast(&ctx->b->fn, arg, expr->type, expr->is_try ? TG_CAST_TRY : TG_CAST_ANSI,
-                       expr->span, out, err);
+    TG_TRY(tg_sql_cast(&ctx->b->fn, arg, expr->type, expr->is_try ? TG_CAST_TRY : TG_CAST_ANSI,
+                       expr->span, out, err));
+    if ((*out)->is_foldable_int_literal) {
+        *out = tg_arena_memdup(ctx->b->arena, *out, sizeof(**out));
+        (*out)->is_foldable_int_literal = false;
+    }
+    return TG_OK;
 }
 
 static tg_code bind_interval(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out,

@@ -27,9 +27,8 @@ static tg_code wrong_type(tg_fn_context *ctx, const tg_bexpr *call, const tg_typ
  */
 static const tg_type *decimal_of_operand(tg_arena *arena, const tg_bexpr *operand)
 {
-    /* Not so TINYINT: Spark takes its type. */
-    if (operand->kind != TG_B_LITERAL || operand->literal.is_null ||
-        operand->type->kind == TG_TYPE_TINYINT) {
+    /* Not so TINYINT, of which Spark takes the type, and CAST(1 AS INT), which is no literal. */
+    if (!operand->is_foldable_int_literal || operand->type->kind == TG_TYPE_TINYINT) {
         return tg_sql_decimal_of(arena, operand->type);
     }
     int digits = 0;

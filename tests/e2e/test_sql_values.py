@@ -80,3 +80,18 @@ def test_order_by_all(tidegate, sql, expected):
 ])
 def test_what_spark_refuses_and_we_too(tidegate, sql, expected):
     assert answer(tidegate, sql) == expected
+
+
+@pytest.mark.parametrize("sql, expected", [
+    ("typeof(cast(1 as int) + 1.5), typeof(1 + 1.5), typeof(1L + 1.5), typeof(1S + 1.5), typeof(1Y + 1.5)",
+     ["decimal(12,1)", "decimal(3,1)", "decimal(3,1)", "decimal(3,1)", "decimal(5,1)"]),
+    ("typeof(cast(1 as int) * 1.5), typeof(cast(1L as bigint) * 1.5), typeof(-1000 * 1.5), typeof((1 + 1) * 1.5)",
+     ["decimal(13,1)", "decimal(23,1)", "decimal(7,1)", "decimal(13,1)"]),
+    ("typeof(d * cast(5 as int)), typeof(d * 5), typeof(d * x), typeof(d / 3), typeof(d % 7L), typeof(1 / d)",
+     ["decimal(21,2)", "decimal(12,2)", "decimal(21,2)", "decimal(14,6)", "decimal(3,2)", "decimal(14,11)"]),
+    ("typeof(greatest(d, 1)), typeof(coalesce(d, 1L)), typeof(1.5 + 2147483648), typeof(x + d), typeof(try_multiply(2, d))",
+     ["decimal(12,2)", "decimal(22,2)", "decimal(12,1)", "decimal(13,2)", "decimal(12,2)"]),
+])
+def test_integers_beside_decimals(tidegate, sql, expected):
+    """Types that Spark 4.2.0 gave: a literal counts with its own digits, all else with those of its type."""
+    assert answer(tidegate, f"select {sql} from values (cast(1 as decimal(10,2)), 1) t(d, x)") == [expected]
