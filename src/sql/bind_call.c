@@ -288,6 +288,33 @@ static tg_code bind_aggregate_args(const tg_expr_ctx *ctx, const tg_expr *expr,
     return bind_filter(&inner, call, *out, err);
 }
 
+/*
+ * Spark gives these the rows as a subquery's ORDER BY left them. The engine promises no order, so
+ * the value would be another one now and then.
+ */
+static tg_code refuse_dropped_order(const tg_expr_ctx *ctx, const tg_bexpr *call, tg_error *err)
+{
+    static const char *const NAMES[] = {"collect_list", "array_agg",  "first",   "first_value",
+                                        "last",         "last_value", "listagg", "string_agg"};
+    bool takes_order = call->order_count == 0 && !(call->window && call->window->order_count > 0);
+    bool depends = false;
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++) {
+        depends = depends || strcmp(call->function->name, NAMES[i]) == 0;
+    }
+    const tg_rel *rel = ctx->sel->rel;
+    while ((rel->kind == TG_R_FILTER || rel->kind == TG_R_PROJECT) && !rel->drops_order) {
+        rel = rel->input;
+    }
+    if (!depends || !takes_order || !rel->drops_order) {
+        return TG_OK;
+    }
+    TG_ERR(err, UNSUPPORTED_FEATURE, "%s cannot follow the ORDER BY of a subquery",
+           call->function->name);
+    (void)tg_error_hint(err, "Order its values: array_sort(collect_list(x)), string_agg(x, ',') "
+                             "WITHIN GROUP (ORDER BY x), min_by(x, key), max_by(x, key).");
+    return tg_error_span(err, call->span.offset, call->span.len);
+}
+
 static tg_code bind_aggregate(const tg_expr_ctx *ctx, const tg_expr *expr,
                               const tg_function *function, tg_bexpr **out, tg_error *err)
 {
@@ -295,6 +322,7 @@ static tg_code bind_aggregate(const tg_expr_ctx *ctx, const tg_expr *expr,
     tg_bexpr *aggregate;
     TG_TRY(bind_aggregate_args(ctx, expr, function, &aggregate, err));
     TG_TRY(refuse_nested(ctx, aggregate, err));
+    TG_TRY(refuse_dropped_order(ctx, aggregate, err));
     *out = slot_column(ctx, &ctx->sel->aggregates, &ctx->sel->aggregate_ids, aggregate,
                        tg_bind_shown_name(ctx->b->arena, expr));
     return TG_OK;
@@ -409,6 +437,7 @@ static tg_code bind_window(const tg_expr_ctx *ctx, const tg_expr *expr, const tg
     call->ignore_nulls = expr->call->ignore_nulls;
     TG_TRY(bind_filter(&inner, expr->call, call, err));
     TG_TRY(refuse_nested(ctx, call, err));
+    TG_TRY(refuse_dropped_order(ctx, call, err));
     *out = slot_column(ctx, &ctx->sel->windows, &ctx->sel->window_ids, call,
                        tg_bind_shown_name(ctx->b->arena, expr));
     return TG_OK;

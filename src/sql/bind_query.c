@@ -217,7 +217,8 @@ static tg_code bind_body(tg_binder *b, const tg_query *query, const tg_query_env
         *out_visible = body.visible;
         *out_ordered = keeps;
         if (!keeps && body.rel->kind == TG_R_SORT) {
-            *out = body.rel->input; /* checked, and of no consequence */
+            *out = body.rel->input; /* checked, and of no consequence but for aggregates */
+            (*out)->drops_order = true;
         }
         return TG_OK;
     }
@@ -226,7 +227,8 @@ static tg_code bind_body(tg_binder *b, const tg_query *query, const tg_query_env
     if (wants_order) {
         tg_rel *rel = *out;
         TG_TRY(sort_output(b, query, env, &rel, err));
-        *out = keeps ? rel : *out;
+        *out = keeps ? rel : tg_arena_memdup(b->arena, *out, sizeof(**out));
+        (*out)->drops_order = !keeps;
         *out_ordered = keeps;
     }
     return TG_OK;

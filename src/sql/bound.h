@@ -163,6 +163,7 @@ struct tg_rel {
     tg_bexpr *limit, *offset; /* LIMIT */
     tg_set_op op;             /* SET_OP */
     bool all;
+    bool drops_order;       /* a subquery's ORDER BY stood here: its rows come in no order */
     tg_generator generator; /* GENERATE */
     bool outer;             /* GENERATE: an input row without generated rows is kept with NULLs */
 };

@@ -95,3 +95,28 @@ def test_what_spark_refuses_and_we_too(tidegate, sql, expected):
 def test_integers_beside_decimals(tidegate, sql, expected):
     """Types that Spark 4.2.0 gave: a literal counts with its own digits, all else with those of its type."""
     assert answer(tidegate, f"select {sql} from values (cast(1 as decimal(10,2)), 1) t(d, x)") == [expected]
+
+
+@pytest.mark.parametrize("call", ["collect_list(x)", "array_agg(x)", "first(x)", "last_value(x)", "string_agg(x, ',')", "collect_list(x) over ()"])
+@pytest.mark.parametrize("rows", [
+    "(select x from t order by x)",
+    "(select * from (select x + 1 as x from t order by x) where x > 1)",
+    "(select x from t union all select 1 order by x)",
+    "(table t order by x)",
+    "s",
+])
+def test_no_aggregate_follows_a_dropped_order(tidegate, call, rows):
+    """Spark gives the rows in the subquery's order; the engine need not."""
+    head = "with t as (select * from values (3), (1), (2) v(x)), s as (select x from t order by x)"
+    assert answer(tidegate, f"{head} select {call} from {rows}") == "UNSUPPORTED_FEATURE"
+
+
+@pytest.mark.parametrize("sql, expected", [
+    ("select sum(x), count(x), max(x), array_sort(collect_set(x)) from (select x from t order by x)", [[6, 3, 3, [1, 2, 3]]]),
+    ("select string_agg(x, ',') within group (order by x) from (select x from t order by x)", [["1,2,3"]]),
+    ("select collect_list(x) from (select x from t order by x limit 2)", [[[1, 2]]]),
+    ("select max(c) from (select collect_list(x) over (order by x) c from (select x from t order by x))", [[[1, 2, 3]]]),
+    ("select array_sort(collect_list(x)) from t", [[[1, 2, 3]]]),
+])
+def test_aggregates_that_need_no_order(tidegate, sql, expected):
+    assert answer(tidegate, f"with t as (select * from values (3), (1), (2) v(x)) {sql}") == expected
