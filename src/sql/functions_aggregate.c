@@ -257,9 +257,7 @@ TG_FN_PRINTER(collect)
 {
     bool is_distinct = call->distinct || is_named(call, "collect_set");
     tg_buf_addz(ctx->out, is_distinct ? "coalesce(list(DISTINCT " : "coalesce(list(");
-    TG_TRY(call->distinct ? tg_print_group_key(ctx, call->args[0], err)
-                          : tg_print_expr(ctx, call->args[0], err));
-    TG_TRY(tg_print_template(ctx, "$s)", call, err));
+    TG_TRY(tg_print_template(ctx, is_distinct ? "$K1$s)" : "$1$s)", call, err));
     TG_TRY(print_not_null_filter(ctx, call, err));
     return tg_print_template(ctx, ", CAST([] AS $T))", call, err);
 }

@@ -414,14 +414,14 @@ TG_FN_PRINTER(array_pair)
     if (strcmp(name, "array_union") == 0) {
         return tg_print_template(ctx,
                                  "CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN "
-                                 "list_transform([list_concat($1, $2)], "
+                                 "list_transform([list_concat($K1, $K2)], "
                                  "lambda tg_l: list_filter(tg_l, lambda tg_x, tg_i: "
                                  "list_position(tg_l, tg_x) = tg_i))[1] END",
                                  call, err);
     }
     return tg_print_format(ctx, call, err,
-                           "CASE WHEN $2 IS NOT NULL THEN list_filter($1, lambda tg_x, tg_i: "
-                           "list_position($1, tg_x) = tg_i "
+                           "CASE WHEN $2 IS NOT NULL THEN list_filter($K1, lambda tg_x, tg_i: "
+                           "list_position($K1, tg_x) = tg_i "
                            "AND list_position($2, tg_x) IS %sNULL) END",
                            strcmp(name, "array_intersect") == 0 ? "NOT " : "");
 }

@@ -18,7 +18,8 @@
  * Templates (tg_function.duckdb): $1..$9 arguments, $* all separated by commas, $+ all but the
  * first, $T the DuckDB type of the result, $Z the session zone as a string, $d "DISTINCT " of an
  * aggregate, $s its ORDER BY, $n " IGNORE NULLS",
- * $o its FILTER and OVER. $L1 is argument 1, a TIMESTAMP, as local time (a DuckDB TIMESTAMP);
+ * $o its FILTER and OVER. $K1 is argument 1 as a group key (0.0 for -0.0),
+ * $L1 is argument 1, a TIMESTAMP, as local time (a DuckDB TIMESTAMP);
  * $I(...) turns a local time into an instant.
  */
 #ifndef TG_SQL_FUNCTIONS_INT_H

@@ -455,6 +455,8 @@ static tg_code print_mark(tg_print_context *ctx, const char **text, const tg_bex
         return print_over(ctx, call, err);
     case 'L':
         return print_local(ctx, call->args[*(*text)++ - '1'], err);
+    case 'K':
+        return tg_print_group_key(ctx, call->args[*(*text)++ - '1'], err);
     case 'I':
         return print_instant(ctx, text, call, err);
     default:

@@ -120,3 +120,34 @@ def test_no_aggregate_follows_a_dropped_order(tidegate, call, rows):
 ])
 def test_aggregates_that_need_no_order(tidegate, sql, expected):
     assert answer(tidegate, f"with t as (select * from values (3), (1), (2) v(x)) {sql}") == expected
+
+
+@pytest.mark.parametrize("sql, expected", [
+    ("corr(x, y) from values (1, 2), (1, 3) t(x, y)", "DIVIDE_BY_ZERO"),
+    ("corr(y, x) from values (1, 2), (1, 3) t(x, y)", "DIVIDE_BY_ZERO"),
+    ("corr(x, x) over () from values (1), (1) t(x)", "DIVIDE_BY_ZERO"),
+    ("corr(x, y) from values (0.1d, 1d), (0.1d, 2d), (0.1d, 5d) t(x, y)", "DIVIDE_BY_ZERO"),
+    ("corr(x, y), corr(x, x) from values (1, 2) t(x, y)", [[None, None]]),
+    ("corr(distinct x, y) from values (1, 2), (1, 2) t(x, y)", [[None]]),
+    ("corr(x, y) from values (1, 2), (2, null) t(x, y)", [[None]]),
+    ("corr(x, y) from values (1, 2) t(x, y) where x > 5", [[None]]),
+    ("k, corr(x, y) from values (1, 1, 2), (2, 1, 1), (2, 2, 4) t(k, x, y) group by k order by k", [[1, None], [2, "1.0"]]),
+    ("covar_pop(x, y), covar_samp(x, y), stddev(x), stddev_pop(x), variance(x), var_pop(x), var_samp(x) from values (1, 2) t(x, y)",
+     [["0.0", None, None, "0.0", None, "0.0", None]]),
+    ("covar_pop(x, y), covar_samp(x, y), stddev(x), stddev_pop(x), variance(x), var_pop(x) from values (1, 2) t(x, y) where x > 5",
+     [[None] * 6]),
+])
+def test_moments_of_few_or_equal_rows(tidegate, sql, expected):
+    """Answers of Spark 4.2.0."""
+    assert answer(tidegate, f"select {sql}") == expected
+
+
+@pytest.mark.parametrize("sql, expected", [
+    ("collect_set(x), mode(x) from values (-0.0d), (0.0d), (-0.0d) t(x)", [["0.0"], "0.0"]),
+    ("array_distinct(array(-0.0d, 0.0d)), array_union(array(-0.0d), array(0.0d, 1d))", [["0.0"], ["0.0", "1.0"]]),
+    ("array_intersect(array(-0.0d), array(0.0d)), array_except(array(-0.0d, 1d), array(2d))", [["0.0"], ["0.0", "1.0"]]),
+    ("array_sort(array(0.0d, -0.0d)), map(0.0d, 1)[-0.0d], array_position(array(1d, -0.0d), 0.0d)", [["0.0", "-0.0"], 1, 2]),
+])
+def test_zeros_in_sets(tidegate, sql, expected):
+    """Answers of Spark 4.2.0."""
+    assert answer(tidegate, f"select {sql}") == [expected]
