@@ -108,6 +108,27 @@ const tg_type *tg_type_struct(tg_arena *arena, const tg_field *fields, size_t fi
     return type;
 }
 
+const tg_type *tg_type_nullable(tg_arena *arena, const tg_type *type)
+{
+    if (type->kind == TG_TYPE_ARRAY) {
+        return tg_type_array(arena, tg_type_nullable(arena, type->element), true);
+    }
+    if (type->kind == TG_TYPE_MAP) {
+        return tg_type_map(arena, tg_type_nullable(arena, type->key),
+                           tg_type_nullable(arena, type->element), true);
+    }
+    if (type->kind != TG_TYPE_STRUCT) {
+        return type;
+    }
+    tg_field *fields = TG_NEW_ARRAY(arena, tg_field, type->field_count);
+    for (size_t i = 0; i < type->field_count; i++) {
+        fields[i] = type->fields[i];
+        fields[i].type = tg_type_nullable(arena, fields[i].type);
+        fields[i].nullable = true;
+    }
+    return tg_type_struct(arena, fields, type->field_count);
+}
+
 static const tg_field *fields_copy(tg_arena *arena, const tg_field *fields, size_t count)
 {
     tg_field *copy = TG_NEW_ARRAY(arena, tg_field, count);

@@ -98,6 +98,8 @@ const tg_type *tg_type_array(tg_arena *arena, const tg_type *element, bool conta
 const tg_type *tg_type_map(tg_arena *arena, const tg_type *key, const tg_type *value,
                            bool contains_null);
 const tg_type *tg_type_struct(tg_arena *arena, const tg_field *fields, size_t field_count);
+/* The type with NULLs allowed everywhere inside, but in the keys of maps: what a new table gets. */
+const tg_type *tg_type_nullable(tg_arena *arena, const tg_type *type);
 /* Deep copy into another arena. */
 const tg_type *tg_type_copy(tg_arena *arena, const tg_type *type);
 tg_schema tg_schema_copy(tg_arena *arena, tg_schema schema);

@@ -225,7 +225,8 @@ void tg_sql_query_aliases(const tg_query *query, tg_arena *arena, tg_str **out_n
                           size_t *out_count);
 /* A scan of a table with all its columns in order; ids from first_id. */
 tg_rel *tg_sql_scan(const tg_table *table, uint32_t first_id, tg_arena *arena);
-/* The output schema of a bound relation; top-level names must be unique without regard to case
+/* The output schema of a bound relation as a table may take it: NULLs are allowed everywhere, as
+ * later rows may hold them though these do not. Top-level names must be unique without regard to case
  * (COLUMN_ALREADY_EXISTS). */
 TG_CHECKED tg_code tg_sql_output_schema(const tg_rel *rel, tg_arena *arena, tg_schema *out_schema,
                                         tg_error *err);

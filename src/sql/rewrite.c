@@ -12,8 +12,8 @@ tg_code tg_sql_output_schema(const tg_rel *rel, tg_arena *arena, tg_schema *out_
     tg_map_init_ignore_case(&seen, arena);
     for (size_t i = 0; i < rel->column_count; i++) {
         fields[i] = (tg_field){.name = rel->columns[i].name,
-                               .type = rel->columns[i].type,
-                               .nullable = rel->columns[i].nullable};
+                               .type = tg_type_nullable(arena, rel->columns[i].type),
+                               .nullable = true};
         if (tg_map_put(&seen, fields[i].name, &fields[i])) {
             TG_ERR(err, COLUMN_ALREADY_EXISTS,
                    "the query gives two columns named `%.*s` (case does not count)",

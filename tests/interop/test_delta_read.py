@@ -97,3 +97,20 @@ def test_damage_is_named(tmp_path, tidegate):
     message = tidegate(f"SELECT * FROM delta.`{table}`", status=1)
     assert "TIDEGATE_DELTA_LOG_INVALID" in message
     assert "00000000000000000003.json` is damaged at line" in message and "add: path is not a string" in message
+
+
+def test_a_created_table_takes_nulls(tmp_path, tidegate):
+    """The rows of CREATE TABLE AS hold no NULL; those that follow may."""
+    tidegate("""CREATE TABLE t AS SELECT 1 AS n, 'a' AS s, array(1) AS a, map('k', 1) AS m,
+                named_struct('x', 1, 'y', array(named_struct('z', 2))) AS o""")
+    table = next((tmp_path / "warehouse").rglob("_delta_log")).parent
+    text = deltalake.DeltaTable(table).schema().to_json()
+    assert '"nullable":true' in text.replace(" ", "")
+    for word in ("nullable", "containsNull", "valueContainsNull"):
+        assert f'"{word}":false' not in text.replace(" ", "")
+    tidegate("INSERT INTO t VALUES (NULL, NULL, array(NULL), map('k', NULL), named_struct('x', NULL, 'y', array(named_struct('z', NULL))))")
+    tidegate("INSERT INTO t VALUES (NULL, NULL, NULL, NULL, NULL)")
+    rows = sorted(deltalake.DeltaTable(table).to_pyarrow_table().to_pylist(), key=str)
+    assert [row["n"] for row in rows].count(None) == 2
+    assert {"n": None, "s": None, "a": [None], "m": [("k", None)], "o": {"x": None, "y": [{"z": None}]}} in rows
+    assert {"n": None, "s": None, "a": None, "m": None, "o": None} in rows
