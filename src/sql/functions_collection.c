@@ -570,8 +570,11 @@ TG_FN_PRINTER(sequence)
                                  has_step ? "CASE WHEN tg_check_sequence(CAST($1 AS BIGINT), "
                                             "CAST($2 AS BIGINT), CAST($3 AS BIGINT)) "
                                             "THEN CAST(generate_series(CAST($1 AS BIGINT), CAST($2 "
-                                            "AS BIGINT), CAST($3 AS BIGINT)) AS $T) END"
-                                          : "CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN "
+                                            "AS BIGINT), CAST(CASE WHEN $3 = 0 THEN 1 ELSE $3 END "
+                                            "AS BIGINT)) AS $T) END"
+                                          : "CASE WHEN tg_check_sequence(CAST($1 AS BIGINT), "
+                                            "CAST($2 AS BIGINT), CAST(CASE WHEN $1 <= $2 THEN 1 "
+                                            "ELSE -1 END AS BIGINT)) THEN "
                                             "CAST(generate_series(CAST($1 AS BIGINT), "
                                             "CAST($2 AS BIGINT), CAST(CASE WHEN $1 <= $2 THEN 1 "
                                             "ELSE -1 END AS BIGINT)) AS $T) END",
@@ -580,7 +583,8 @@ TG_FN_PRINTER(sequence)
     if (!has_step) {
         return tg_print_template(
             ctx,
-            "CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN "
+            "CASE WHEN tg_check_sequence(CAST(0 AS BIGINT), CAST($2 - $1 AS BIGINT), "
+            "CAST(CASE WHEN $1 <= $2 THEN 1 ELSE -1 END AS BIGINT)) THEN "
             "list_transform(generate_series(CAST(0 AS BIGINT), "
             "CAST($2 - $1 AS BIGINT), CAST(CASE WHEN $1 <= $2 THEN 1 ELSE -1 END AS BIGINT)), "
             "lambda tg_x: $1 + CAST(tg_x AS INTEGER)) END",
@@ -591,7 +595,7 @@ TG_FN_PRINTER(sequence)
                                  "CASE WHEN tg_check_sequence(CAST(0 AS BIGINT), CAST($2 - $1 AS "
                                  "BIGINT), $3 // 86400000000) THEN "
                                  "list_transform(generate_series(CAST(0 AS BIGINT), CAST($2 - $1 "
-                                 "AS BIGINT), $3 // 86400000000), "
+                                 "AS BIGINT), CASE WHEN $3 = 0 THEN 1 ELSE $3 // 86400000000 END), "
                                  "lambda tg_x: $1 + CAST(tg_x AS INTEGER)) END",
                                  call, err);
     }
@@ -603,7 +607,7 @@ TG_FN_PRINTER(sequence)
         "CASE WHEN tg_check_sequence(CAST(0 AS BIGINT), CAST($2 - $1 AS BIGINT), CAST($3 AS "
         "BIGINT)) THEN "
         "list_filter(list_transform(generate_series(CAST(0 AS BIGINT), (year($2) - year($1)) * 12 "
-        "+ month($2) - month($1), CAST($3 AS BIGINT)), "
+        "+ month($2) - month($1), CAST(CASE WHEN $3 = 0 THEN 1 ELSE $3 END AS BIGINT)), "
         "lambda tg_x: tg_add_months($1, CAST(tg_x AS INTEGER))), "
         "lambda tg_d: CASE WHEN $3 > 0 THEN tg_d <= $2 ELSE tg_d >= $2 END) END",
         call, err);

@@ -151,3 +151,35 @@ def test_moments_of_few_or_equal_rows(tidegate, sql, expected):
 def test_zeros_in_sets(tidegate, sql, expected):
     """Answers of Spark 4.2.0."""
     assert answer(tidegate, f"select {sql}") == [expected]
+
+
+@pytest.mark.parametrize("sql, expected", [
+    ("sequence(1, 1000000000)", "TIDEGATE_LIMIT_EXCEEDED"),
+    ("sequence(1, x, 1) from values (1000000000) t(x)", "TIDEGATE_LIMIT_EXCEEDED"),
+    ("sequence(1, 2147483647)", "COLLECTION_SIZE_LIMIT_EXCEEDED.PARAMETER"),
+    ("sequence(-9223372036854775807L, 9223372036854775807L)", "COLLECTION_SIZE_LIMIT_EXCEEDED.PARAMETER"),
+    ("sequence(9223372036854775807L, -9223372036854775807L, -9223372036854775807L)", [[9223372036854775807, 0, -9223372036854775807]]),
+    ("array_repeat(1, 2147483647)", "COLLECTION_SIZE_LIMIT_EXCEEDED.PARAMETER"),
+    ("array_repeat(1, 1000000000)", "TIDEGATE_LIMIT_EXCEEDED"),
+    ("array_repeat(x, x) from values (30000000), (30000000), (30000000) t(x)", "TIDEGATE_LIMIT_EXCEEDED"),
+    ("repeat('a', 2000000000)", "TIDEGATE_LIMIT_EXCEEDED"),
+    ("repeat('a', x) from values (2000000000) t(x)", "TIDEGATE_LIMIT_EXCEEDED"),
+    ("space(2000000000)", "TIDEGATE_LIMIT_EXCEEDED"),
+    ("lpad('a', 2000000000, 'b')", "TIDEGATE_LIMIT_EXCEEDED"),
+    ("rpad('a', 200000000, '日本')", "TIDEGATE_LIMIT_EXCEEDED"),
+    ("length(repeat('ab', 1000000)), length(space(1000000)), size(array_repeat('a', 100000)), size(sequence(1, 1000000))",
+     [2000000, 1000000, 100000, 1000000]),
+    ("lpad('a', 5, '日本'), rpad('a', 4, '日本'), lpad('abc', 2), lpad('a', 3, ''), repeat('日', 2), repeat('', 2147483647), repeat('a', -5)",
+     ["日本日本a", "a日本日", "ab", "a", "日日", "", ""]),
+    ("array_repeat(1, -1), array_repeat(null, 2), array_repeat(1, cast(null as int)), repeat(cast(null as string), 2)",
+     [[], [None, None], None, None]),
+    ("sequence(3, 1), sequence(5, 5), sequence(1, null), sequence(10, 1, -3), sequence(1, 1, 0)", [[3, 2, 1], [5], None, [10, 7, 4, 1], [1]]),
+    ("sequence(date'2024-01-31', date'2024-04-01', interval 1 month), sequence(date'2024-01-02', date'2024-01-01')",
+     [["2024-01-31", "2024-02-29", "2024-03-31"], ["2024-01-02", "2024-01-01"]]),
+    ("sequence(date'2024-01-01', date'2024-01-01', interval 0 day), sequence(date'2024-01-01', date'2024-01-01', interval 0 month)",
+     [["2024-01-01"], ["2024-01-01"]]),
+    ("sequence(1, 2, 0)", "TIDEGATE_INVALID_SEQUENCE_BOUNDARIES"),
+])
+def test_large_values_end_in_an_error(tidegate, sql, expected):
+    found = answer(tidegate, f"select {sql}")
+    assert found == ([expected] if isinstance(expected, list) else expected)

@@ -97,6 +97,13 @@ void tg_udf_return_double(tg_udf_call *call, double value)
 
 void tg_udf_return_str(tg_udf_call *call, tg_str value)
 {
+    call->text_bytes += value.len;
+    if (call->text_bytes > TG_LIMIT_CHUNK_TEXT_BYTES) {
+        tg_udf_fail(call, TG_E_TIDEGATE_LIMIT_EXCEEDED,
+                    "the texts of %llu rows would need more than %lld bytes",
+                    (unsigned long long)call->row + 1, (long long)TG_LIMIT_CHUNK_TEXT_BYTES);
+        return;
+    }
     tg_duckdb.vector_assign_string_element_len(call->result, call->row, value.len ? value.ptr : "",
                                                value.len);
 }

@@ -39,6 +39,34 @@ static void check_slice(tg_udf_call *call)
     }
 }
 
+enum { ARRAY_ELEMENTS_MAX = 2147483632 }; /* Java's, and so Spark's */
+
+static bool fails_as_too_large(tg_udf_call *call, uint64_t count)
+{
+    if (count > ARRAY_ELEMENTS_MAX) {
+        tg_udf_fail(call, TG_E_COLLECTION_SIZE_LIMIT_EXCEEDED_PARAMETER,
+                    "an array of %llu elements is larger than any can be",
+                    (unsigned long long)count);
+        return true;
+    }
+    call->element_count += (int64_t)count;
+    if (call->element_count > TG_LIMIT_CHUNK_ELEMENTS) {
+        tg_udf_fail(call, TG_E_TIDEGATE_LIMIT_EXCEEDED,
+                    "the arrays of %llu rows would have more than %lld elements",
+                    (unsigned long long)call->row + 1, (long long)TG_LIMIT_CHUNK_ELEMENTS);
+        return true;
+    }
+    return false;
+}
+
+static void array_size(tg_udf_call *call)
+{
+    int64_t count = tg_udf_long(call, 0);
+    if (!fails_as_too_large(call, count > 0 ? (uint64_t)count : 0)) {
+        tg_udf_return_long(call, count);
+    }
+}
+
 /* start, stop, step */
 static void check_sequence(tg_udf_call *call)
 {
@@ -50,7 +78,14 @@ static void check_sequence(tg_udf_call *call)
                     (long long)stop, (long long)step);
         return;
     }
-    tg_udf_return_bool(call, step != 0);
+    /* Modulo 2^64 the distance and the step are right for all starts and stops. */
+    uint64_t distance =
+        step > 0 ? (uint64_t)stop - (uint64_t)start : (uint64_t)start - (uint64_t)stop;
+    uint64_t stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
+    uint64_t more = stride ? distance / stride : 0;
+    if (!fails_as_too_large(call, more == UINT64_MAX ? more : more + 1)) {
+        tg_udf_return_bool(call, true);
+    }
 }
 
 static void raise_error(tg_udf_call *call)
@@ -74,6 +109,7 @@ const tg_udf tg_udf_table_collection[] = {
     {"tg_bad_index", "il>b", bad_index, false},
     {"tg_bad_element", "il>b", bad_element, false},
     {"tg_check_slice", "ii>b", check_slice, false},
+    {"tg_array_size", "l>l", array_size, false},
     {"tg_check_sequence", "lll>b", check_sequence, false},
     {"tg_raise_error", "s>s", raise_error, true},
     {"tg_assert_true", "b>s", assert_true, true},

@@ -41,10 +41,12 @@ struct tg_udf_call {
     duckdb_vector result;
     void *result_data;
     uint64_t *result_validity;
-    tg_buf text;      /* for results; cleared before each row */
-    tg_buf failure;   /* set: the chunk ends with this error */
-    tg_arena *arena;  /* of the chunk */
-    tg_str zone_name; /* the zone loaded last */
+    tg_buf text;           /* for results; cleared before each row */
+    uint64_t text_bytes;   /* of all texts of the chunk */
+    int64_t element_count; /* of all arrays of the chunk */
+    tg_buf failure;        /* set: the chunk ends with this error */
+    tg_arena *arena;       /* of the chunk */
+    tg_str zone_name;      /* the zone loaded last */
     const tg_zone *zone;
     tg_str
         pattern_text; /* whatever a function keeps from row to row: a text and what was made of it */

@@ -185,7 +185,17 @@ static void add_padding(tg_udf_call *call, tg_str padding, int64_t count)
     }
 }
 
-enum { PAD_MAX = 256 * 1024 * 1024 };
+static bool fails_as_too_long(tg_udf_call *call, uint64_t unit_bytes, int64_t count)
+{
+    uint64_t bytes;
+    if (count > 0 && (__builtin_mul_overflow(unit_bytes, (uint64_t)count, &bytes) ||
+                      bytes > TG_LIMIT_TEXT_BYTES)) {
+        tg_udf_fail(call, TG_E_TIDEGATE_LIMIT_EXCEEDED, "a text would have more than %lld bytes",
+                    (long long)TG_LIMIT_TEXT_BYTES);
+        return true;
+    }
+    return false;
+}
 
 static void pad(tg_udf_call *call, tg_str padding, bool is_left)
 {
@@ -195,9 +205,8 @@ static void pad(tg_udf_call *call, tg_str padding, bool is_left)
         tg_udf_return_str(call, chars(text, 0, wanted < count ? wanted : count));
         return;
     }
-    if (wanted > PAD_MAX) {
-        tg_udf_fail(call, TG_E_TIDEGATE_LIMIT_EXCEEDED,
-                    "a text cannot be padded to %lld characters", (long long)wanted);
+    int64_t rounds = (wanted - count) / (int64_t)tg_utf8_count(padding);
+    if (fails_as_too_long(call, 1, wanted) || fails_as_too_long(call, padding.len, rounds)) {
         return;
     }
     if (is_left) {
@@ -206,6 +215,19 @@ static void pad(tg_udf_call *call, tg_str padding, bool is_left)
     tg_buf_adds(&call->text, text);
     if (!is_left) {
         add_padding(call, padding, wanted - count);
+    }
+    tg_udf_return_str(call, tg_buf_str(&call->text));
+}
+
+static void repeat(tg_udf_call *call)
+{
+    tg_str text = tg_udf_str(call, 0);
+    int64_t count = text.len ? tg_udf_int(call, 1) : 0;
+    if (fails_as_too_long(call, text.len, count)) {
+        return;
+    }
+    for (; count > 0; count--) {
+        tg_buf_adds(&call->text, text);
     }
     tg_udf_return_str(call, tg_buf_str(&call->text));
 }
@@ -686,6 +708,7 @@ const tg_udf tg_udf_table_string[] = {
     {"tg_substring_index", "ssi>s", substring_index, false},
     {"tg_split_part", "ssi>s", split_part, false},
     {"tg_find_in_set", "ss>i", find_in_set, false},
+    {"tg_repeat", "si>s", repeat, false},
     {"tg_lpad", "si>s", lpad2, false},
     {"tg_lpad", "sis>s", lpad3, false},
     {"tg_rpad", "si>s", rpad2, false},
