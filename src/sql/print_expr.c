@@ -597,6 +597,28 @@ static tg_code print_typed(tg_print_context *ctx, const tg_bexpr *expr, tg_error
     return is_cast ? tg_print_template(ctx, " AS $T)", expr, err) : TG_OK;
 }
 
+static void note_variable(void *self, const tg_bexpr *expr)
+{
+    bool *is_constant = self;
+    *is_constant = *is_constant && expr->kind != TG_B_COLUMN && expr->kind != TG_B_LAMBDA_VAR &&
+                   !expr->rel && expr->kind != TG_B_AGGREGATE && expr->kind != TG_B_WINDOW;
+}
+
+/*
+ * DuckDB's planner computes constant terms of AND and OR and constant conditions of CASE, also
+ * those that no row would reach, and raises what they raise.
+ */
+static bool must_not_fold(const tg_print_context *ctx, const tg_bexpr *expr)
+{
+    bool may_stand = expr->kind == TG_B_CALL || expr->kind == TG_B_CAST;
+    bool is_constant = !ctx->is_unfolded && ctx->guard_depth + ctx->branch_depth > 0 && may_stand &&
+                       tg_fn_may_raise(expr);
+    if (is_constant) {
+        tg_sql_bexpr_visit(expr, note_variable, &is_constant);
+    }
+    return is_constant;
+}
+
 static tg_code print_node(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
 {
     switch (expr->kind) {
@@ -626,6 +648,36 @@ static tg_code print_node(tg_print_context *ctx, const tg_bexpr *expr, tg_error 
     TG_FAIL(err, INTERNAL_ERROR, "unknown kind of expression");
 }
 
+/* A constant as its value, where that is certain; else so that DuckDB meets it when it runs only. */
+static tg_code print_constant(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
+{
+    const tg_zone *zone;
+    tg_bexpr *copy = tg_arena_memdup(ctx->arena, expr, sizeof(*expr));
+    if (tg_zone_load(ctx->options->zone, ctx->arena, &zone, NULL) == TG_OK) {
+        copy = tg_sql_fold(copy, zone, ctx->arena);
+    }
+    if (copy->kind == TG_B_LITERAL) {
+        return tg_print_duckdb_literal(copy->literal, ctx->out, err);
+    }
+    ctx->is_unfolded = true;
+    tg_buf_addz(ctx->out, "CASE WHEN random() >= 0 THEN ");
+    TG_TRY(print_node(ctx, expr, err));
+    tg_buf_addz(ctx->out, " END");
+    ctx->is_unfolded = false;
+    return TG_OK;
+}
+
+static bool is_conditional(const tg_bexpr *expr)
+{
+    static const char *const NAMES[] = {"case", "if", "iff", "coalesce", "nvl", "ifnull", "nvl2"};
+    for (size_t i = 0; expr->kind == TG_B_CALL && i < sizeof(NAMES) / sizeof(*NAMES); i++) {
+        if (strcmp(expr->function->name, NAMES[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 tg_code tg_print_expr(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
 {
     if (ctx->depth >= TG_LIMIT_EXPRESSION_DEPTH) {
@@ -640,8 +692,12 @@ tg_code tg_print_expr(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err
             expr->span, err,
             TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED, "the query becomes too large for the engine"));
     }
+    bool branches = is_conditional(expr);
     ctx->depth++;
-    tg_code code = print_node(ctx, expr, err);
+    ctx->branch_depth += branches;
+    tg_code code =
+        must_not_fold(ctx, expr) ? print_constant(ctx, expr, err) : print_node(ctx, expr, err);
+    ctx->branch_depth -= branches;
     ctx->depth--;
     if (code != TG_OK && err && !err->has_span) {
         (void)tg_error_span(err, expr->span.offset, expr->span.len);
