@@ -198,7 +198,9 @@ TG_FN_RESOLVER(map_part)
     const tg_type *element = strcmp(name, "map_keys") == 0     ? map->key
                              : strcmp(name, "map_values") == 0 ? map->element
                                                                : tg_sql_entry_type(ctx->arena, map);
-    call->type = tg_type_array(ctx->arena, element, element == map->element && map->contains_null);
+    /* Keys and values of one type may be the same object, so the name tells. */
+    bool may_hold_null = strcmp(name, "map_values") == 0 && map->contains_null;
+    call->type = tg_type_array(ctx->arena, element, may_hold_null);
     call->nullable = call->args[0]->nullable;
     return TG_OK;
 }

@@ -183,3 +183,10 @@ def test_zeros_in_sets(tidegate, sql, expected):
 def test_large_values_end_in_an_error(tidegate, sql, expected):
     found = answer(tidegate, f"select {sql}")
     assert found == ([expected] if isinstance(expected, list) else expected)
+
+
+def test_keys_of_a_map_are_never_null(tidegate):
+    """Arrays that may hold NULLs have no order here, others have; keys and values of one type are not the same."""
+    rows = "values (map('b', nullif('x', 'y'))), (map('a', null)) t(m)"
+    assert answer(tidegate, f"select map_keys(m) from {rows} order by map_keys(m)") == [[["a"]], [["b"]]]
+    assert answer(tidegate, f"select map_values(m) from {rows} order by map_values(m)") == "UNSUPPORTED_FEATURE"
