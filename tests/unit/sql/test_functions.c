@@ -43,9 +43,13 @@ static tg_bexpr *text(const char *value)
                             (tg_span){0, 1});
 }
 
+/* As the binder makes it of a literal that is written so. */
 static tg_bexpr *integer(int64_t value)
 {
-    return tg_bexpr_literal(arena, tg_value_int(tg_type_of(TG_TYPE_INT), value), (tg_span){0, 1});
+    tg_bexpr *expr =
+        tg_bexpr_literal(arena, tg_value_int(tg_type_of(TG_TYPE_INT), value), (tg_span){0, 1});
+    expr->is_foldable_int_literal = true;
+    return expr;
 }
 
 static tg_bexpr *column(const tg_type *type)
