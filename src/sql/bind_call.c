@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls: scalar functions, lambdas, aggregates and window functions (put aside in the select's
- * lists), stars, shown names. */
+ * lists), stars. */
 #include "sql/bind_int.h"
 
 /* ---- applying functions ---------------------------------------------------------------------- */
@@ -520,7 +520,7 @@ tg_code tg_bind_call(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out
     return tg_bind_apply_function(ctx->b, function, args, count, expr->span, out, err);
 }
 
-/* ---- stars and shown names ------------------------------------------------------------------- */
+/* ---- stars ----------------------------------------------------------------------------------- */
 
 static bool is_excepted(const tg_expr *star, const tg_scope_column *column)
 {
@@ -595,17 +595,4 @@ tg_code tg_bind_star(const tg_expr_ctx *ctx, const tg_expr *star, tg_bind_expans
                         TG_ERR(err, CANNOT_RESOLVE_STAR_EXPAND, "'*' needs a FROM clause"));
     }
     return TG_OK;
-}
-
-tg_str tg_bind_shown_name(tg_arena *arena, const tg_expr *expr)
-{
-    if (expr->kind == TG_EXPR_NAME) {
-        return expr->name.parts[expr->name.count - 1].text;
-    }
-    if (expr->kind == TG_EXPR_FIELD) {
-        return expr->field.text;
-    }
-    tg_auto_buf tg_buf text = TG_BUF_INIT;
-    tg_sql_print_expr(expr, &text);
-    return tg_buf_take(&text, arena);
 }

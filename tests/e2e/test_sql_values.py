@@ -190,3 +190,19 @@ def test_keys_of_a_map_are_never_null(tidegate):
     rows = "values (map('b', nullif('x', 'y'))), (map('a', null)) t(m)"
     assert answer(tidegate, f"select map_keys(m) from {rows} order by map_keys(m)") == [[["a"]], [["b"]]]
     assert answer(tidegate, f"select map_values(m) from {rows} order by map_values(m)") == "UNSUPPORTED_FEATURE"
+
+
+@pytest.mark.parametrize("sql, name", [
+    ("a + b * 2", "(a + (b * 2))"), ("a - 1.5", "(a - 1.5)"), ("-a", "(- a)"), ("not a > 2", "(NOT (a > 2))"), ("a <> b", "(NOT (a = b))"),
+    ("a is null", "(a IS NULL)"), ("a is not null", "(a IS NOT NULL)"), ("a in (1, 2)", "(a IN (1, 2))"), ("a not in (1)", "(NOT (a IN (1)))"),
+    ("a between 1 and 2", "between(a, 1, 2)"), ("c || 'x'", "concat(c, x)"), ("cast(a as string)", "a"), ("a::int", "a"),
+    ("typeof(cast(a as string))", "typeof(CAST(a AS STRING))"), ("case a when 1 then 2 else 3 end", "CASE WHEN (a = 1) THEN 2 ELSE 3 END"),
+    ("case when a = 1 and b = 2 or a > 3 then 'x' end", "CASE WHEN (((a = 1) AND (b = 2)) OR (a > 3)) THEN x END"),
+    ("count(*)", "count(1)"), ("count(distinct a)", "count(DISTINCT a)"), ("sum(a) filter (where a > 1)", "sum(a) FILTER (WHERE (a > 1))"),
+    ("'it''s'", "it's"), ("1L", "1"), ("2.0d", "2.0"), ("null", "NULL"), ("true", "true"), ("a div b", "(a div b)"), ("~a", "~a"), ("a <=> b", "(a <=> b)"),
+    ("if(a > 1, 1, 2)", "(IF((a > 1), 1, 2))"), ("UPPER('a')", "upper(a)"), ("typeof(1L + 1.5)", "typeof((1 + 1.5))"),
+])
+def test_names_of_columns_without_alias(tidegate, sql, name):
+    """Names that Spark 4.2.0 gave."""
+    done = tidegate("sql", "--format", "rows", "-e", f"select {sql} from values (1, 2, 'c') t(a, b, c) group by a, b, c")
+    assert f'"name":"{name}"' in done.stdout.splitlines()[0].replace('": "', '":"')
