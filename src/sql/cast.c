@@ -13,17 +13,6 @@ typedef enum cast_verdict {
     CAST_NO_BUT_LEGACY    /* only without ANSI mode */
 } cast_verdict;
 
-static bool is_time(const tg_type *type)
-{
-    return type->kind == TG_TYPE_DATE || type->kind == TG_TYPE_TIMESTAMP ||
-           type->kind == TG_TYPE_TIMESTAMP_NTZ;
-}
-
-static bool is_interval(const tg_type *type)
-{
-    return type->kind == TG_TYPE_INTERVAL_YM || type->kind == TG_TYPE_INTERVAL_DT;
-}
-
 static cast_verdict judge_from_number(const tg_type *from, const tg_type *to)
 {
     if (tg_type_is_numeric(to) || to->kind == TG_TYPE_BOOLEAN || to->kind == TG_TYPE_TIMESTAMP) {
@@ -32,7 +21,7 @@ static cast_verdict judge_from_number(const tg_type *from, const tg_type *to)
     if (to->kind == TG_TYPE_DATE) {
         return CAST_NO_BUT_FUNCTION;
     }
-    if (is_interval(to)) {
+    if (tg_type_is_interval(to)) {
         return tg_type_is_integer(from) && to->from == to->to ? CAST_YES : CAST_NO;
     }
     return to->kind == TG_TYPE_BINARY && tg_type_is_integer(from) ? CAST_NO_BUT_LEGACY : CAST_NO;
@@ -40,7 +29,7 @@ static cast_verdict judge_from_number(const tg_type *from, const tg_type *to)
 
 static cast_verdict judge_from_time(const tg_type *from, const tg_type *to)
 {
-    if (is_time(to)) {
+    if (tg_type_is_datetime(to)) {
         return CAST_YES;
     }
     if (from->kind == TG_TYPE_TIMESTAMP) {
@@ -100,10 +89,10 @@ static cast_verdict judge(const tg_type *from, const tg_type *to)
                : to->kind == TG_TYPE_TIMESTAMP ? CAST_NO_BUT_LEGACY
                                                : CAST_NO;
     }
-    if (is_time(from)) {
+    if (tg_type_is_datetime(from)) {
         return judge_from_time(from, to);
     }
-    if (is_interval(from)) {
+    if (tg_type_is_interval(from)) {
         return from->kind == to->kind || tg_type_is_integer(to) ? CAST_YES : CAST_NO;
     }
     return CAST_NO; /* BINARY goes to STRING only */
@@ -144,12 +133,12 @@ bool tg_sql_cast_uses_zone(const tg_type *from, const tg_type *to)
 static bool special_time(tg_fn_context *ctx, const tg_bexpr *expr, const tg_type *to, tg_value *out)
 {
     tg_str text;
-    if (!is_time(to) || !tg_fn_literal_string(expr, &text)) {
+    if (!tg_type_is_datetime(to) || !tg_fn_literal_string(expr, &text)) {
         return false;
     }
     text = tg_str_trim(text);
     int64_t local = tg_zone_local_us(ctx->zone, ctx->now_us);
-    int64_t day = local / TG_US_PER_DAY - (local % TG_US_PER_DAY < 0);
+    int64_t day = tg_floor_div(local, TG_US_PER_DAY);
     bool is_now = tg_str_ieq(text, TG_S("now"));
     if (tg_str_ieq(text, TG_S("epoch"))) {
         *out = tg_value_int(to, 0);
@@ -215,7 +204,7 @@ tg_code tg_sql_cast(tg_fn_context *ctx, tg_bexpr *expr, const tg_type *to, tg_ca
     }
     ctx->used_zone = ctx->used_zone || tg_sql_cast_uses_zone(expr->type, to);
     tg_bexpr *cast = tg_fn_cast(ctx->arena, expr, to);
-    bool is_from_double = expr->type->kind == TG_TYPE_FLOAT || expr->type->kind == TG_TYPE_DOUBLE;
+    bool is_from_double = tg_type_is_floating(expr->type);
     /* NaN and infinities become NULL decimals. */
     cast->nullable =
         expr->nullable || mode == TG_CAST_TRY || (is_from_double && to->kind == TG_TYPE_DECIMAL);

@@ -66,7 +66,7 @@ static tg_bexpr *fold_cast(folder *f, tg_bexpr *expr)
     if ((from == TG_TYPE_TIMESTAMP || from == TG_TYPE_TIMESTAMP_NTZ) && to == TG_TYPE_DATE) {
         int64_t us = arg->literal.as.i64;
         int64_t local = from == TG_TYPE_TIMESTAMP ? tg_zone_local_us(f->zone, us) : us;
-        int64_t days = local / TG_US_PER_DAY - (local % TG_US_PER_DAY < 0);
+        int64_t days = tg_floor_div(local, TG_US_PER_DAY);
         return literal(f, tg_value_int(expr->type, days), expr);
     }
     bool from_text =
@@ -250,8 +250,7 @@ static tg_bexpr *fold_call(folder *f, tg_bexpr *expr)
         return fold_comparison(f, expr);
     }
     if (strcmp(name, "negative") == 0 && !expr->args[0]->literal.is_null &&
-        (tg_type_is_integer(expr->type) || expr->type->kind == TG_TYPE_INTERVAL_DT ||
-         expr->type->kind == TG_TYPE_INTERVAL_YM) &&
+        (tg_type_is_integer(expr->type) || tg_type_is_interval(expr->type)) &&
         expr->args[0]->literal.as.i64 > INT32_MIN && expr->args[0]->literal.as.i64 < INT32_MAX &&
         tg_type_equal(expr->type, expr->args[0]->type)) {
         return literal(f, tg_value_int(expr->type, -expr->args[0]->literal.as.i64), expr);

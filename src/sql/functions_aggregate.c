@@ -13,11 +13,6 @@ static bool is_named(const tg_bexpr *call, const char *name)
     return strcmp(call->function->name, name) == 0;
 }
 
-static bool is_interval(const tg_type *type)
-{
-    return type->kind == TG_TYPE_INTERVAL_YM || type->kind == TG_TYPE_INTERVAL_DT;
-}
-
 /* ---- count, sum, avg ------------------------------------------------------------------------- */
 
 TG_FN_RESOLVER(count)
@@ -50,7 +45,7 @@ TG_FN_RESOLVER(sum)
 {
     const tg_type *type = call->args[0]->type;
     call->nullable = true;
-    if (is_interval(type)) {
+    if (tg_type_is_interval(type)) {
         call->type = type;
         return TG_OK;
     }
@@ -111,7 +106,7 @@ TG_FN_PRINTER(sum)
 TG_FN_RESOLVER(avg)
 {
     call->nullable = true;
-    if (is_interval(call->args[0]->type)) {
+    if (tg_type_is_interval(call->args[0]->type)) {
         bool is_months = call->args[0]->type->kind == TG_TYPE_INTERVAL_YM;
         call->type = is_months ? tg_type_interval(ctx->arena, TG_FIELD_YEAR, TG_FIELD_MONTH)
                                : tg_type_interval(ctx->arena, TG_FIELD_DAY, TG_FIELD_SECOND);
@@ -129,7 +124,7 @@ TG_FN_RESOLVER(avg)
 
 TG_FN_PRINTER(avg)
 {
-    if (is_interval(call->type)) {
+    if (tg_type_is_interval(call->type)) {
         return tg_print_template(
             ctx, "CAST(tg_interval_div(CAST(sum($d$1)$o AS BIGINT), count($d$1)$o) AS $T)", call,
             err);

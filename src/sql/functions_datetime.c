@@ -8,17 +8,6 @@
  */
 #include "sql/functions_int.h"
 
-static bool is_interval(const tg_type *type)
-{
-    return type->kind == TG_TYPE_INTERVAL_YM || type->kind == TG_TYPE_INTERVAL_DT;
-}
-
-static bool is_time(const tg_type *type)
-{
-    return type->kind == TG_TYPE_DATE || type->kind == TG_TYPE_TIMESTAMP ||
-           type->kind == TG_TYPE_TIMESTAMP_NTZ;
-}
-
 static const tg_type *day_to_second(tg_arena *arena)
 {
     return tg_type_interval(arena, TG_FIELD_DAY, TG_FIELD_SECOND);
@@ -146,17 +135,19 @@ tg_code tg_fn_resolve_datetime_arithmetic(tg_fn_context *ctx, tg_bexpr *call, ch
                                           bool *out_is_done, tg_error *err)
 {
     const tg_type *left = call->args[0]->type, *right = call->args[1]->type;
-    bool involved = is_time(left) || is_time(right) || is_interval(left) || is_interval(right);
+    bool involved = tg_type_is_datetime(left) || tg_type_is_datetime(right) ||
+                    tg_type_is_interval(left) || tg_type_is_interval(right);
     *out_is_done = involved;
     if (!involved) {
         return TG_OK;
     }
-    if (is_interval(left) && is_interval(right)) {
+    if (tg_type_is_interval(left) && tg_type_is_interval(right)) {
         return interval_and_interval(ctx, call, sign, err);
     }
     if (sign == '*' || sign == '/') {
-        bool left_is_interval = is_interval(left);
-        if ((!left_is_interval && !is_interval(right)) || (!left_is_interval && sign == '/')) {
+        bool left_is_interval = tg_type_is_interval(left);
+        if ((!left_is_interval && !tg_type_is_interval(right)) ||
+            (!left_is_interval && sign == '/')) {
             return tg_fn_operands_error(ctx, call, err);
         }
         return scaled_interval(ctx, call, left_is_interval ? 0 : 1, left_is_interval ? 1 : 0, sign,
@@ -165,27 +156,27 @@ tg_code tg_fn_resolve_datetime_arithmetic(tg_fn_context *ctx, tg_bexpr *call, ch
     if (sign == '%') {
         return tg_fn_operands_error(ctx, call, err);
     }
-    if (is_interval(right)) {
-        return is_time(left) || left->kind == TG_TYPE_STRING
+    if (tg_type_is_interval(right)) {
+        return tg_type_is_datetime(left) || left->kind == TG_TYPE_STRING
                    ? time_and_interval(ctx, call, 0, 1, sign, err)
                    : tg_fn_operands_error(ctx, call, err);
     }
-    if (is_interval(left)) {
-        bool fits = sign == '+' && (is_time(right) || right->kind == TG_TYPE_STRING);
+    if (tg_type_is_interval(left)) {
+        bool fits = sign == '+' && (tg_type_is_datetime(right) || right->kind == TG_TYPE_STRING);
         return fits ? time_and_interval(ctx, call, 1, 0, sign, err)
                     : tg_fn_operands_error(ctx, call, err);
     }
-    bool right_is_timelike = is_time(right) || right->kind == TG_TYPE_STRING,
-         left_is_timelike = is_time(left) || left->kind == TG_TYPE_STRING;
+    bool right_is_timelike = tg_type_is_datetime(right) || right->kind == TG_TYPE_STRING,
+         left_is_timelike = tg_type_is_datetime(left) || left->kind == TG_TYPE_STRING;
     if (sign == '-' && left_is_timelike && right_is_timelike) {
         return time_minus_time(ctx, call, err);
     }
-    if (is_time(left) && is_time(right)) {
+    if (tg_type_is_datetime(left) && tg_type_is_datetime(right)) {
         return tg_fn_type_error(call, 1, "a number of days or an interval", err);
     }
-    return is_time(left) ? time_and_days(ctx, call, 0, 1, sign, err)
-           : sign == '+' ? time_and_days(ctx, call, 1, 0, sign, err)
-                         : tg_fn_operands_error(ctx, call, err);
+    return tg_type_is_datetime(left) ? time_and_days(ctx, call, 0, 1, sign, err)
+           : sign == '+'             ? time_and_days(ctx, call, 1, 0, sign, err)
+                                     : tg_fn_operands_error(ctx, call, err);
 }
 
 /* ---- units ----------------------------------------------------------------------------------- */
@@ -420,12 +411,12 @@ TG_FN_RESOLVER(extract)
         field = has_word(extract_fields[i].names, name) ? &extract_fields[i] : field;
     }
     const tg_type *source = call->args[1]->type;
-    if (!field || (is_interval(source) && field->interval_kind != source->kind)) {
+    if (!field || (tg_type_is_interval(source) && field->interval_kind != source->kind)) {
         return unknown_field(ctx, call, err);
     }
     bool is_second = field->interval_result == TG_TYPE_DECIMAL;
     const tg_type *seconds = tg_type_decimal(ctx->arena, 8, 6);
-    if (is_interval(source)) {
+    if (tg_type_is_interval(source)) {
         return tg_fn_resolve_to(ctx, call, is_second ? seconds : tg_type_of(field->interval_result),
                                 field->from_interval);
     }
@@ -454,8 +445,7 @@ TG_FN_RESOLVER(now)
     } else if (strcmp(name, "localtimestamp") == 0) {
         value = tg_value_int(tg_type_of(TG_TYPE_TIMESTAMP_NTZ), local);
     } else if (is_date) {
-        value = tg_value_int(tg_type_of(TG_TYPE_DATE),
-                             local / TG_US_PER_DAY - (local % TG_US_PER_DAY < 0));
+        value = tg_value_int(tg_type_of(TG_TYPE_DATE), tg_floor_div(local, TG_US_PER_DAY));
     } else {
         value = tg_value_int(tg_type_of(TG_TYPE_TIMESTAMP), ctx->now_us);
     }

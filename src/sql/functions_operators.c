@@ -169,8 +169,7 @@ TG_FN_RESOLVER(division)
 TG_FN_RESOLVER(integer_division)
 {
     bool is_interval = call->args[0]->type->kind == call->args[1]->type->kind &&
-                       (call->args[0]->type->kind == TG_TYPE_INTERVAL_DT ||
-                        call->args[0]->type->kind == TG_TYPE_INTERVAL_YM);
+                       (tg_type_is_interval(call->args[0]->type));
     call->nullable = tg_fn_any_nullable(call);
     call->type = tg_type_of(TG_TYPE_BIGINT);
     if (is_interval) {

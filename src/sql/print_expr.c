@@ -136,7 +136,7 @@ static void print_date(int64_t days, tg_buf *out)
 
 static void print_timestamp(int64_t us, bool is_instant, tg_buf *out)
 {
-    int64_t days = us / TG_US_PER_DAY - (us % TG_US_PER_DAY < 0);
+    int64_t days = tg_floor_div(us, TG_US_PER_DAY);
     if (!is_plain_year(days)) {
         tg_buf_addf(out, "make_timestamp%s(CAST('%lld' AS BIGINT))", is_instant ? "tz" : "",
                     (long long)us);
@@ -246,8 +246,8 @@ static tg_code print_args(tg_print_context *ctx, const tg_bexpr *call, size_t fi
 
 static bool holds_floats(const tg_type *type)
 {
-    bool holds = type->kind == TG_TYPE_FLOAT || type->kind == TG_TYPE_DOUBLE ||
-                 (type->kind == TG_TYPE_ARRAY && holds_floats(type->element));
+    bool holds =
+        tg_type_is_floating(type) || (type->kind == TG_TYPE_ARRAY && holds_floats(type->element));
     for (size_t i = 0; type->kind == TG_TYPE_STRUCT && i < type->field_count && !holds; i++) {
         holds = holds_floats(type->fields[i].type);
     }

@@ -64,28 +64,12 @@ static const tg_type *wider_decimal(tg_arena *arena, const tg_type *a, const tg_
 
 typedef const tg_type *(*common_rule)(tg_arena *arena, const tg_type *a, const tg_type *b);
 
-static bool is_floating(const tg_type *type)
-{
-    return type->kind == TG_TYPE_FLOAT || type->kind == TG_TYPE_DOUBLE;
-}
-
-static bool is_datetime(const tg_type *type)
-{
-    return type->kind == TG_TYPE_DATE || type->kind == TG_TYPE_TIMESTAMP ||
-           type->kind == TG_TYPE_TIMESTAMP_NTZ;
-}
-
-static bool is_interval(const tg_type *type)
-{
-    return type->kind == TG_TYPE_INTERVAL_YM || type->kind == TG_TYPE_INTERVAL_DT;
-}
-
 static const tg_type *common_numeric(tg_arena *arena, const tg_type *a, const tg_type *b)
 {
     if (tg_type_is_integer(a) && tg_type_is_integer(b)) {
         return a->kind > b->kind ? a : b;
     }
-    if (is_floating(a) || is_floating(b)) {
+    if (tg_type_is_floating(a) || tg_type_is_floating(b)) {
         /*
          * FLOAT with anything else loses digits: DOUBLE, but for FLOAT with FLOAT, which are equal.
          */
@@ -147,12 +131,12 @@ static const tg_type *common_base(tg_arena *arena, const tg_type *a, const tg_ty
     if (tg_type_is_numeric(a) && tg_type_is_numeric(b)) {
         return common_numeric(arena, a, b);
     }
-    if (is_datetime(a) && is_datetime(b)) {
+    if (tg_type_is_datetime(a) && tg_type_is_datetime(b)) {
         return tg_type_of(a->kind == TG_TYPE_TIMESTAMP || b->kind == TG_TYPE_TIMESTAMP
                               ? TG_TYPE_TIMESTAMP
                               : TG_TYPE_TIMESTAMP_NTZ);
     }
-    if (is_interval(a) && a->kind == b->kind) {
+    if (tg_type_is_interval(a) && a->kind == b->kind) {
         return tg_type_interval(arena, a->from < b->from ? a->from : b->from,
                                 a->to > b->to ? a->to : b->to);
     }
@@ -209,8 +193,8 @@ static const tg_type *string_yields_to(const tg_type *other)
     if (tg_type_is_numeric(other)) {
         return tg_type_of(TG_TYPE_DOUBLE);
     }
-    bool is_known =
-        other->kind == TG_TYPE_BOOLEAN || other->kind == TG_TYPE_BINARY || is_datetime(other);
+    bool is_known = other->kind == TG_TYPE_BOOLEAN || other->kind == TG_TYPE_BINARY ||
+                    tg_type_is_datetime(other);
     return is_known ? other : NULL;
 }
 
@@ -263,7 +247,8 @@ bool tg_sql_can_store(const tg_type *from, const tg_type *to)
         return true;
     }
     return (tg_type_is_numeric(from) && tg_type_is_numeric(to)) ||
-           (is_datetime(from) && is_datetime(to)) || (is_interval(from) && from->kind == to->kind);
+           (tg_type_is_datetime(from) && tg_type_is_datetime(to)) ||
+           (tg_type_is_interval(from) && from->kind == to->kind);
 }
 
 bool tg_sql_can_cast_implicitly(const tg_type *from, const tg_type *to)

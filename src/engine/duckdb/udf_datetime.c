@@ -9,7 +9,7 @@
 
 static int64_t floor_days(int64_t us)
 {
-    return us / TG_US_PER_DAY - (us % TG_US_PER_DAY < 0);
+    return tg_floor_div(us, TG_US_PER_DAY);
 }
 
 static int days_in_month(int32_t year, int month)
