@@ -380,7 +380,6 @@ static bool values_may_raise(const tg_type *from, const tg_type *to)
     case TG_TYPE_DECIMAL:
         return to_decimal_may_raise(from, to);
     case TG_TYPE_DATE:
-        return !is_time;
     case TG_TYPE_TIMESTAMP:
     case TG_TYPE_TIMESTAMP_NTZ:
         return !is_time; /* not every DATE is a TIMESTAMP */
