@@ -16,8 +16,8 @@ static tg_code check_table_definition(const tg_stmt *stmt, tg_error *err)
         what = column->not_null        ? "a NOT NULL column"
                : column->default_value ? "a column default"
                : column->generated     ? "a generated column"
-               : column->has_identity  ? "an identity column"
-               : column->has_mask      ? "a column mask"
+               : column->identity.len > 0 ? "an identity column"
+               : column->mask.len > 0 ? "a column mask"
                                        : NULL;
         span = column->span;
     }
@@ -26,7 +26,7 @@ static tg_code check_table_definition(const tg_stmt *stmt, tg_error *err)
         span = stmt->constraints[0].span;
     }
     const tg_dataset_clauses *clauses = &stmt->clauses;
-    if (!what && clauses->has_row_filter) {
+    if (!what && clauses->row_filter.len > 0) {
         what = "WITH ROW FILTER";
         span = clauses->row_filter_span;
     } else if (!what && clauses->location.len > 0) {

@@ -24,10 +24,10 @@ static void refuse_columns(tg_graph_builder *b, const tg_source_file *file, cons
         if (column->generated) {
             refuse(b, file, column->span, "generated columns are");
         }
-        if (column->has_identity) {
+        if (column->identity.len > 0) {
             refuse(b, file, column->span, "identity columns are");
         }
-        if (column->has_mask) {
+        if (column->mask.len > 0) {
             refuse(b, file, column->span, "column masks (MASK) are");
         }
         if (column->not_null) {
@@ -131,7 +131,7 @@ void tg_graph_refuse_clauses(tg_graph_builder *b, const tg_source_file *file, co
                       "Leave PRIVATE out, or use CREATE TEMPORARY VIEW.",
                       "private tables are not available yet");
     }
-    if (clauses->has_row_filter) {
+    if (clauses->row_filter.len > 0) {
         refuse(b, file, clauses->row_filter_span, "row filters (WITH ROW FILTER) are");
     }
     if (clauses->schedule.len) {

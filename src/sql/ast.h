@@ -232,12 +232,12 @@ struct tg_relation {
     tg_name name;                 /* TABLE */
     tg_expr *version, *timestamp; /* TABLE: time travel */
     bool has_sample;              /* TABLESAMPLE: parsed and refused */
-    tg_str clause_text;           /* PIVOT (..), UNPIVOT (..), TABLESAMPLE (..) as written */
+    tg_str clause_text;           /* behind PIVOT, UNPIVOT, TABLESAMPLE, as written */
     tg_property *options;         /* STREAM t WITH (key = value, ..) */
     size_t option_count;
-    tg_query *query; /* QUERY, VALUES (a query whose body is VALUES) */
-    tg_expr *call;   /* FUNCTION: an expression of kind CALL */
-    bool lateral;
+    tg_query *query;   /* QUERY, VALUES (a query whose body is VALUES) */
+    tg_expr *call;     /* FUNCTION: an expression of kind CALL */
+    bool lateral;      /* LATERAL (query), LATERAL f(..) */
     tg_join_kind join; /* JOIN */
     bool natural;
     tg_relation *left, *right; /* JOIN; PIVOT and UNPIVOT: left */
@@ -340,7 +340,7 @@ typedef struct tg_column_def {
     bool not_null;
     tg_str comment;
     tg_expr *default_value, *generated; /* parsed; refused when built */
-    bool has_identity, has_mask;
+    tg_str identity, mask; /* GENERATED .. AS IDENTITY .., MASK ..: as written, empty: none */
     tg_span span;
 } tg_column_def;
 
@@ -408,7 +408,8 @@ typedef struct tg_dataset_clauses {
     tg_str location;
     tg_str schedule;
     tg_str refresh_policy;
-    bool has_row_filter;
+    tg_str row_filter; /* WITH ROW FILTER ..: as written */
+    tg_str collation;  /* DEFAULT COLLATION */
     tg_span row_filter_span, schedule_span;
 } tg_dataset_clauses;
 
@@ -461,6 +462,12 @@ typedef enum tg_describe_kind {
     TG_DESCRIBE_FUNCTION
 } tg_describe_kind;
 
+/* column = value */
+typedef struct tg_assignment {
+    tg_name column;
+    tg_expr *value;
+} tg_assignment;
+
 typedef struct tg_stmt {
     tg_stmt_kind kind;
     tg_span span; /* without the semicolon */
@@ -485,7 +492,7 @@ typedef struct tg_stmt {
     tg_expr *where; /* DELETE, UPDATE, REPLACE WHERE, REFRESH ... WHERE */
     tg_str where_text;
     tg_ident table_alias;
-    tg_select_item *assignments; /* UPDATE: alias = column, expr = value */
+    tg_assignment *assignments; /* UPDATE */
     size_t assignment_count;
     tg_str key, value; /* SET */
     bool full, async;

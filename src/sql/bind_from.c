@@ -459,7 +459,7 @@ static tg_code bind_join(tg_binder *b, const tg_relation *relation, const tg_bin
                          const tg_query_env *env, tg_bind_source *out, tg_error *err)
 {
     tg_bind_source right;
-    if (relation->lateral) {
+    if (relation->right->lateral) {
         return tg_fn_at(
             relation->span, err,
             TG_ERR(err, UNSUPPORTED_FEATURE, "LATERAL joins are not available in this release"));

@@ -73,3 +73,22 @@ bool tg_keyword_takes_unit(tg_keyword function)
         return false;
     }
 }
+
+bool tg_keyword_is_unit(tg_str word)
+{
+    switch (tg_keyword_find(word)) {
+    case TG_KW_YEAR:
+    case TG_KW_QUARTER:
+    case TG_KW_MONTH:
+    case TG_KW_WEEK:
+    case TG_KW_DAY:
+    case TG_KW_HOUR:
+    case TG_KW_MINUTE:
+    case TG_KW_SECOND:
+    case TG_KW_MILLISECOND:
+    case TG_KW_MICROSECOND:
+        return true;
+    default:
+        return tg_str_ieq(word, TG_S("DAYOFYEAR"));
+    }
+}

@@ -35,16 +35,16 @@ static tg_code parse_unit(tg_parser *parser, call_args *args)
     return tg_parse_expr_list(parser, &args->exprs);
 }
 
-/* TRIM([BOTH|LEADING|TRAILING] [chars] FROM s): behind the parenthesis; false when it is an
- * ordinary call. */
-static bool is_trim(const tg_parser *parser, size_t open)
+/* Does the word stand between the parenthesis at open and its end, not in others and not first?
+ * Then TRIM(.. FROM s), POSITION(a IN s) are no ordinary calls. */
+static bool has_word_inside(const tg_parser *parser, size_t open, tg_keyword word)
 {
     size_t after = tg_parse_after_paren(parser, open), depth = 0;
     for (size_t i = open; i + 1 < after; i++) {
         tg_token_kind kind = (tg_token_kind)parser->tokens[i].kind;
         depth += kind == TG_TOK_LEFT_PAREN;
         depth -= kind == TG_TOK_RIGHT_PAREN;
-        if (depth == 1 && kind == TG_TOK_WORD && parser->tokens[i].keyword == TG_KW_FROM &&
+        if (depth == 1 && kind == TG_TOK_WORD && parser->tokens[i].keyword == word &&
             i > open + 1) {
             return true;
         }
@@ -52,6 +52,7 @@ static bool is_trim(const tg_parser *parser, size_t open)
     return false;
 }
 
+/* TRIM([BOTH|LEADING|TRAILING] [chars] FROM s): behind the parenthesis. */
 static tg_code parse_trim(tg_parser *parser, tg_str *out_function, call_args *args)
 {
     bool leading = tg_parse_accept(parser, TG_KW_LEADING);
@@ -81,18 +82,27 @@ static tg_code parse_trim(tg_parser *parser, tg_str *out_function, call_args *ar
     return TG_OK;
 }
 
-/* SUBSTRING(s FROM a [FOR b]), OVERLAY(s PLACING r FROM a [FOR b]), POSITION(a IN s): behind the
- * first argument. */
+/* POSITION(part IN s): behind the parenthesis. */
+static tg_code parse_position(tg_parser *parser, call_args *args)
+{
+    tg_expr *part, *source;
+    TG_TRY(tg_parse_value_expr(parser, &part));
+    TG_TRY(tg_parse_expect(parser, TG_KW_IN));
+    TG_TRY(tg_parse_value_expr(parser, &source));
+    TG_VEC_PUSH(parser->arena, &args->exprs, part);
+    TG_VEC_PUSH(parser->arena, &args->exprs, source);
+    return TG_OK;
+}
+
+/* SUBSTRING(s FROM a [FOR b]), OVERLAY(s PLACING r FROM a [FOR b]): behind the first argument. */
 static tg_code parse_more_by_words(tg_parser *parser, tg_keyword function, call_args *args,
                                    bool *out_done)
 {
     static const tg_keyword NONE[] = {TG_KW_NONE};
     static const tg_keyword SUBSTRING[] = {TG_KW_FROM, TG_KW_FOR, TG_KW_NONE};
     static const tg_keyword OVERLAY[] = {TG_KW_PLACING, TG_KW_FROM, TG_KW_FOR, TG_KW_NONE};
-    static const tg_keyword POSITION[] = {TG_KW_IN, TG_KW_NONE};
     const tg_keyword *words = function == TG_KW_SUBSTRING || function == TG_KW_SUBSTR ? SUBSTRING
                               : function == TG_KW_OVERLAY                             ? OVERLAY
-                              : function == TG_KW_POSITION                            ? POSITION
                                                                                       : NONE;
     *out_done = words[0] != TG_KW_NONE && tg_parse_word(parser, 0) == words[0];
     if (!*out_done) {
@@ -144,24 +154,8 @@ static bool parse_nulls_treatment(tg_parser *parser, tg_call *call)
 /* A bare unit and a comma at the current token? */
 static bool at_unit(const tg_parser *parser)
 {
-    if (tg_parse_kind(parser, 0) != TG_TOK_WORD || tg_parse_kind(parser, 1) != TG_TOK_COMMA) {
-        return false;
-    }
-    switch (tg_parse_word(parser, 0)) {
-    case TG_KW_YEAR:
-    case TG_KW_QUARTER:
-    case TG_KW_MONTH:
-    case TG_KW_WEEK:
-    case TG_KW_DAY:
-    case TG_KW_HOUR:
-    case TG_KW_MINUTE:
-    case TG_KW_SECOND:
-    case TG_KW_MILLISECOND:
-    case TG_KW_MICROSECOND:
-        return true;
-    default:
-        return tg_str_ieq(tg_parse_token_text(parser, tg_parse_peek(parser, 0)), TG_S("DAYOFYEAR"));
-    }
+    return tg_parse_kind(parser, 0) == TG_TOK_WORD && tg_parse_kind(parser, 1) == TG_TOK_COMMA &&
+           tg_keyword_is_unit(tg_parse_token_text(parser, tg_parse_peek(parser, 0)));
 }
 
 /* Everything between the parentheses; the closing one is not read. */
@@ -180,11 +174,14 @@ static tg_code parse_arguments(tg_parser *parser, tg_call *call, call_args *args
     if (tg_keyword_takes_unit(function) && at_unit(parser)) {
         return parse_unit(parser, args);
     }
-    if (function == TG_KW_TRIM && is_trim(parser, parser->pos - 1)) {
+    if (function == TG_KW_TRIM && has_word_inside(parser, parser->pos - 1, TG_KW_FROM)) {
         tg_ident *name = tg_arena_memdup(parser->arena, last, sizeof(*last));
         TG_TRY(parse_trim(parser, &name->text, args));
         call->name.parts = name;
         return TG_OK;
+    }
+    if (function == TG_KW_POSITION && has_word_inside(parser, parser->pos - 1, TG_KW_IN)) {
+        return parse_position(parser, args);
     }
     if (tg_parse_kind(parser, 0) == TG_TOK_STAR && tg_parse_kind(parser, 1) == TG_TOK_RIGHT_PAREN &&
         tg_str_ieq(last->text, TG_S("count"))) {

@@ -169,14 +169,15 @@ static tg_code parse_clause(tg_parser *parser, tg_stmt *stmt, clause which)
         }
         return TG_OK;
     case CLAUSE_ROW_FILTER:
-        clauses->has_row_filter = true;
         TG_TRY(skip_words(parser));
         clauses->row_filter_span = tg_parse_span_from(parser, offset);
+        clauses->row_filter = tg_parse_text(parser, clauses->row_filter_span);
         return TG_OK;
     case CLAUSE_COLLATION:
         tg_parse_advance(parser);
         tg_parse_advance(parser);
         TG_TRY(tg_parse_ident(parser, "a collation", &word));
+        clauses->collation = word.text;
         return tg_str_ieq(word.text, TG_S("UTF8_BINARY"))
                    ? TG_OK
                    : tg_parse_unsupported(parser, offset,

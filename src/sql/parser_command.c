@@ -86,14 +86,12 @@ static tg_code parse_update(tg_parser *parser, tg_stmt *stmt)
         TG_TRY(tg_parse_ident(parser, "an alias", &stmt->table_alias));
     }
     TG_TRY(tg_parse_expect(parser, TG_KW_SET));
-    TG_VEC(tg_select_item) items = {0};
+    TG_VEC(tg_assignment) items = {0};
     do {
-        tg_select_item item = {0};
-        tg_name column;
-        TG_TRY(tg_parse_name(parser, "a column name", &column));
-        item.alias = column.parts[column.count - 1];
+        tg_assignment item;
+        TG_TRY(tg_parse_name(parser, "a column name", &item.column));
         TG_TRY(tg_parse_expect_token(parser, TG_TOK_EQ, "'='"));
-        TG_TRY(tg_parse_expr(parser, &item.expr));
+        TG_TRY(tg_parse_expr(parser, &item.value));
         TG_VEC_PUSH(parser->arena, &items, item);
     } while (tg_parse_accept_token(parser, TG_TOK_COMMA));
     stmt->assignments = items.items;

@@ -30,16 +30,19 @@ static tg_code parse_expectation(tg_parser *parser, tg_constraint *out)
 
 /* Keys and checks are informational here: their text is kept, up to the comma or parenthesis that
  * ends them. */
-static void skip_constraint(tg_parser *parser)
+static tg_code skip_constraint(tg_parser *parser)
 {
     while (!tg_parse_at_end(parser) && tg_parse_kind(parser, 0) != TG_TOK_COMMA &&
            tg_parse_kind(parser, 0) != TG_TOK_RIGHT_PAREN) {
         if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN) {
-            parser->pos = tg_parse_after_paren(parser, parser->pos);
+            TG_TRY(tg_parse_skip_paren(parser));
+        } else if (tg_parse_kind(parser, 0) == TG_TOK_ERROR) {
+            return tg_parse_fail(parser, NULL);
         } else {
             tg_parse_advance(parser);
         }
     }
+    return TG_OK;
 }
 
 /* [CONSTRAINT name] EXPECT | PRIMARY KEY | FOREIGN KEY | CHECK ... */
@@ -57,14 +60,14 @@ static tg_code parse_constraint(tg_parser *parser, tg_constraint *out)
         if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN) {
             TG_TRY(tg_parse_ident_list(parser, "a column name", &out->columns, &out->column_count));
         }
-        skip_constraint(parser);
+        TG_TRY(skip_constraint(parser));
     } else if (tg_parse_accept2(parser, TG_KW_FOREIGN, TG_KW_KEY)) {
         out->kind = TG_CONSTRAINT_FOREIGN_KEY;
         TG_TRY(tg_parse_ident_list(parser, "a column name", &out->columns, &out->column_count));
-        skip_constraint(parser);
+        TG_TRY(skip_constraint(parser));
     } else if (tg_parse_accept(parser, TG_KW_CHECK)) {
         out->kind = TG_CONSTRAINT_CHECK;
-        skip_constraint(parser);
+        TG_TRY(skip_constraint(parser));
     } else {
         return tg_parse_fail(parser, "EXPECT, PRIMARY KEY, FOREIGN KEY or CHECK");
     }
@@ -77,7 +80,8 @@ static tg_code parse_constraint(tg_parser *parser, tg_constraint *out)
 
 typedef TG_VEC(tg_constraint) constraint_list;
 
-static tg_code parse_generated(tg_parser *parser, tg_column_def *column)
+/* Behind GENERATED, which stands at offset. */
+static tg_code parse_generated(tg_parser *parser, size_t offset, tg_column_def *column)
 {
     if (!tg_parse_accept(parser, TG_KW_ALWAYS)) {
         TG_TRY(tg_parse_expect(parser, TG_KW_BY));
@@ -85,10 +89,10 @@ static tg_code parse_generated(tg_parser *parser, tg_column_def *column)
     }
     TG_TRY(tg_parse_expect(parser, TG_KW_AS));
     if (tg_parse_accept(parser, TG_KW_IDENTITY)) {
-        column->has_identity = true;
         if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN) {
-            skip_constraint(parser);
+            TG_TRY(skip_constraint(parser));
         }
+        column->identity = tg_parse_text(parser, tg_parse_span_from(parser, offset));
         return TG_OK;
     }
     TG_TRY(tg_parse_expect_token(parser, TG_TOK_LEFT_PAREN, "'('"));
@@ -100,6 +104,7 @@ static tg_code parse_generated(tg_parser *parser, tg_column_def *column)
 static tg_code parse_column_property(tg_parser *parser, tg_column_def *column,
                                      constraint_list *constraints, bool *out_found)
 {
+    size_t offset = tg_parse_offset(parser);
     *out_found = true;
     if (tg_parse_accept2(parser, TG_KW_NOT, TG_KW_NULL)) {
         column->not_null = true;
@@ -112,11 +117,11 @@ static tg_code parse_column_property(tg_parser *parser, tg_column_def *column,
         return tg_parse_expr(parser, &column->default_value);
     }
     if (tg_parse_accept(parser, TG_KW_GENERATED)) {
-        return parse_generated(parser, column);
+        return parse_generated(parser, offset, column);
     }
     if (tg_parse_accept(parser, TG_KW_MASK)) {
-        column->has_mask = true;
-        skip_constraint(parser);
+        TG_TRY(skip_constraint(parser));
+        column->mask = tg_parse_text(parser, tg_parse_span_from(parser, offset));
         return TG_OK;
     }
     tg_keyword word = tg_parse_word(parser, 0);

@@ -81,31 +81,27 @@ static tg_code parse_time_travel(tg_parser *parser, tg_relation *relation)
     return tg_parse_value_expr(parser, version ? &relation->version : &relation->timestamp);
 }
 
-/* ( ... ) as text. */
-static tg_code parse_paren_text(tg_parser *parser, tg_str *out_text)
+/* SELECT * FROM relation as a relation: for what belongs to all of it. */
+static tg_relation *wrap(tg_parser *parser, tg_relation *relation)
 {
-    size_t offset = tg_parse_offset(parser);
-    if (tg_parse_kind(parser, 0) != TG_TOK_LEFT_PAREN) {
-        return tg_parse_fail(parser, "'('");
-    }
-    size_t end = tg_parse_after_paren(parser, parser->pos);
-    while (parser->pos < end) {
-        if (tg_parse_kind(parser, 0) == TG_TOK_ERROR) {
-            return tg_parse_fail(parser, NULL);
-        }
-        tg_parse_advance(parser);
-    }
-    *out_text = tg_parse_text(parser, tg_parse_span_from(parser, offset));
-    return TG_OK;
+    tg_span span = relation->span;
+    tg_expr *star = tg_parse_new_expr(parser, TG_EXPR_STAR, span.offset, NULL, 0);
+    tg_relation *wrapped = new_relation(parser, TG_REL_QUERY, span.offset);
+    wrapped->query = tg_sql_select_star(parser->arena, star, relation, span);
+    return wrapped;
 }
 
-static tg_code parse_sample(tg_parser *parser, tg_relation *relation)
+static tg_code parse_sample(tg_parser *parser, tg_relation **relation)
 {
     if (!tg_parse_accept(parser, TG_KW_TABLESAMPLE)) {
         return TG_OK;
     }
-    relation->has_sample = true;
-    TG_TRY(parse_paren_text(parser, &relation->clause_text));
+    bool has_own = (*relation)->kind == TG_REL_JOIN || (*relation)->clause_text.len > 0;
+    size_t offset = tg_parse_offset(parser);
+    TG_TRY(tg_parse_skip_paren(parser));
+    *relation = has_own ? wrap(parser, *relation) : *relation;
+    (*relation)->has_sample = true;
+    (*relation)->clause_text = tg_parse_text(parser, tg_parse_span_from(parser, offset));
     return TG_OK;
 }
 
@@ -192,10 +188,7 @@ static tg_code name_join(tg_parser *parser, tg_relation **relation)
         (*relation)->column_alias_count = count;
         return TG_OK;
     }
-    tg_span span = (*relation)->span;
-    tg_expr *star = tg_parse_new_expr(parser, TG_EXPR_STAR, span.offset, NULL, 0);
-    tg_relation *named = new_relation(parser, TG_REL_QUERY, span.offset);
-    named->query = tg_sql_select_star(parser->arena, star, *relation, span);
+    tg_relation *named = wrap(parser, *relation);
     named->alias = alias;
     named->column_aliases = columns;
     named->column_alias_count = count;
@@ -209,7 +202,7 @@ static tg_code parse_primary(tg_parser *parser, tg_relation **out_relation)
     if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN) {
         bool is_query = tg_parse_paren_is_query(parser, 0);
         TG_TRY(parse_parenthesised(parser, out_relation));
-        TG_TRY(parse_sample(parser, *out_relation));
+        TG_TRY(parse_sample(parser, out_relation));
         return is_query ? parse_alias(parser, *out_relation) : name_join(parser, out_relation);
     }
     if (tg_parse_word(parser, 0) == TG_KW_VALUES && tg_parse_is_query_start(parser, 0)) {
@@ -223,7 +216,7 @@ static tg_code parse_primary(tg_parser *parser, tg_relation **out_relation)
     }
     TG_TRY(at_stream(parser) ? parse_stream(parser, out_relation)
                              : parse_named(parser, false, out_relation));
-    TG_TRY(parse_sample(parser, *out_relation));
+    TG_TRY(parse_sample(parser, out_relation));
     TG_TRY(parse_alias(parser, *out_relation));
     (*out_relation)->span = tg_parse_span_from(parser, offset);
     return TG_OK;
@@ -304,13 +297,15 @@ static tg_code parse_pivot(tg_parser *parser, tg_relation **relation)
     bool unpivot = tg_parse_word(parser, 0) == TG_KW_UNPIVOT;
     size_t offset = (*relation)->span.offset;
     tg_parse_advance(parser);
+    size_t text_offset = tg_parse_offset(parser);
     if (unpivot &&
         (tg_parse_word(parser, 0) == TG_KW_INCLUDE || tg_parse_word(parser, 0) == TG_KW_EXCLUDE)) {
         tg_parse_advance(parser);
         TG_TRY(tg_parse_expect(parser, TG_KW_NULLS));
     }
     tg_relation *pivot = new_relation(parser, unpivot ? TG_REL_UNPIVOT : TG_REL_PIVOT, offset);
-    TG_TRY(parse_paren_text(parser, &pivot->clause_text));
+    TG_TRY(tg_parse_skip_paren(parser));
+    pivot->clause_text = tg_parse_text(parser, tg_parse_span_from(parser, text_offset));
     pivot->left = *relation;
     TG_TRY(parse_alias(parser, pivot));
     pivot->span = tg_parse_span_from(parser, offset);
@@ -318,14 +313,29 @@ static tg_code parse_pivot(tg_parser *parser, tg_relation **relation)
     return TG_OK;
 }
 
+/* LATERAL in front of a subquery or a table function. */
+static tg_code parse_lateral(tg_parser *parser, tg_relation **out_relation)
+{
+    bool lateral = tg_parse_word(parser, 0) == TG_KW_LATERAL &&
+                   tg_parse_word(parser, 1) != TG_KW_VIEW && tg_parse_accept(parser, TG_KW_LATERAL);
+    size_t offset = tg_parse_offset(parser);
+    TG_TRY(parse_primary(parser, out_relation));
+    tg_relation *relation = *out_relation;
+    if (lateral && relation->kind != TG_REL_QUERY && relation->kind != TG_REL_FUNCTION) {
+        tg_span span = tg_parse_span_from(parser, offset);
+        (void)TG_ERR(parser->err, PARSE_SYNTAX_ERROR,
+                     "LATERAL needs a subquery or a table function behind it");
+        return tg_error_span(parser->err, span.offset, span.len);
+    }
+    relation->lateral = lateral || relation->lateral;
+    return TG_OK;
+}
+
 /* A relation with the joins behind it. */
 static tg_code parse_joined(tg_parser *parser, tg_relation **out_relation)
 {
     tg_relation *left;
-    bool lateral = tg_parse_word(parser, 0) == TG_KW_LATERAL &&
-                   tg_parse_word(parser, 1) != TG_KW_VIEW && tg_parse_accept(parser, TG_KW_LATERAL);
-    TG_TRY(parse_primary(parser, &left));
-    left->lateral = lateral;
+    TG_TRY(parse_lateral(parser, &left));
     for (;;) {
         tg_keyword word = tg_parse_word(parser, 0);
         if ((word == TG_KW_PIVOT || word == TG_KW_UNPIVOT) && word_ends_relation(parser)) {
@@ -341,10 +351,7 @@ static tg_code parse_joined(tg_parser *parser, tg_relation **out_relation)
         join->join = kind;
         join->natural = natural;
         join->left = left;
-        bool right_lateral = tg_parse_accept(parser, TG_KW_LATERAL);
-        TG_TRY(parse_primary(parser, &join->right));
-        join->right->lateral = right_lateral;
-        join->lateral = right_lateral;
+        TG_TRY(parse_lateral(parser, &join->right));
         if (!natural) {
             TG_TRY(parse_join_condition(parser, join));
         }
@@ -365,7 +372,6 @@ tg_code tg_parse_from(tg_parser *parser, tg_relation **out_relation)
         join->join = TG_JOIN_CROSS;
         join->left = left;
         TG_TRY(parse_joined(parser, &join->right));
-        join->lateral = join->right->lateral;
         join->span = tg_parse_span_from(parser, left->span.offset);
         left = join;
     }

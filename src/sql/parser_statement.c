@@ -26,6 +26,23 @@ tg_code tg_parse_rest(tg_parser *parser, tg_str *out_text)
     return TG_OK;
 }
 
+tg_code tg_parse_skip_paren(tg_parser *parser)
+{
+    size_t depth = 0;
+    TG_TRY(tg_parse_expect_token(parser, TG_TOK_LEFT_PAREN, "'('"));
+    while (depth > 0 || tg_parse_kind(parser, 0) != TG_TOK_RIGHT_PAREN) {
+        tg_token_kind kind = tg_parse_kind(parser, 0);
+        if (kind == TG_TOK_ERROR || tg_parse_at_end(parser)) {
+            return tg_parse_fail(parser, "')'");
+        }
+        depth += kind == TG_TOK_LEFT_PAREN;
+        depth -= kind == TG_TOK_RIGHT_PAREN;
+        tg_parse_advance(parser);
+    }
+    tg_parse_advance(parser);
+    return TG_OK;
+}
+
 tg_code tg_parse_query_text(tg_parser *parser, tg_query **out_query, tg_str *out_text)
 {
     TG_TRY(tg_parse_query(parser, out_query));

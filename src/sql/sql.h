@@ -51,8 +51,14 @@ TG_CHECKED tg_code tg_sql_parse_columns(tg_str text, tg_arena *arena, tg_schema 
 /* Databricks SQL in a normal form; parse(print(t)) gives t again but for spans. pretty: line breaks
  * and indentation. */
 void tg_sql_print_query(const tg_query *query, bool pretty, tg_buf *out);
+void tg_sql_print_stmt(const tg_stmt *stmt, bool pretty, tg_buf *out);
 void tg_sql_print_expr(const tg_expr *expr, tg_buf *out);
 void tg_sql_print_ident(tg_str name, tg_buf *out); /* with backticks when needed */
+
+/* Equal but for spans, quotes around names and texts as they were written. */
+bool tg_sql_query_equal(const tg_query *a, const tg_query *b);
+bool tg_sql_expr_equal(const tg_expr *a, const tg_expr *b);
+bool tg_sql_stmt_equal(const tg_stmt *a, const tg_stmt *b);
 
 /* ---- names in a tree ------------------------------------------------------------------------- */
 

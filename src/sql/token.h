@@ -109,5 +109,6 @@ bool tg_keyword_is_strict(tg_keyword keyword);
 bool tg_keyword_needs_quotes(tg_keyword keyword);
 /* Functions whose first argument may be a bare unit: dateadd(DAY, 1, d). */
 bool tg_keyword_takes_unit(tg_keyword function);
+bool tg_keyword_is_unit(tg_str word);
 
 #endif

@@ -105,3 +105,16 @@ def test_long_chains_mean_what_short_ones_do(tidegate, odd, rest, joined, word, 
 ])
 def test_a_key_twice_in_a_map(tidegate, expression):
     assert answer(tidegate, f"SELECT {expression}") == "DUPLICATED_MAP_KEY"
+
+
+@pytest.mark.parametrize("sql, expected", [
+    ("select position('b' in 'abc'), position(lower('C') in 'ab' || 'c'), position('b', 'abc'), position('c', 'abc', 1)", [[2, 3, 2, 3]]),
+    ("select * from ((select 1) a join (select 2) b) tablesample (0 rows)", "UNSUPPORTED_FEATURE"),
+    ("select * from ((select 1) a join (select 2) b) tablesample (0 rows) x", "UNSUPPORTED_FEATURE"),
+    ("select * from values 1 t(a), (lateral (select 2) x)", "UNSUPPORTED_FEATURE"),
+    ("select * from values 1 t(a), lateral (select 2) x", "UNSUPPORTED_FEATURE"),
+    ("select * from lateral ((select 1) a join (select 2) b)", "PARSE_SYNTAX_ERROR"),
+    ("select * from values 1 t(a) pivot (sum(a) for a in (1)", "PARSE_SYNTAX_ERROR"),
+])
+def test_forms_that_were_read_past(tidegate, sql, expected):
+    assert answer(tidegate, sql) == expected
