@@ -401,8 +401,7 @@ static tg_code bind_subquery_rel(const tg_expr_ctx *ctx, const tg_query *query, 
                         TG_ERR(err, UNSUPPORTED_FEATURE, "a subquery cannot stand here"));
     }
     tg_query_env env = {.ctes = ctx->env ? ctx->env->ctes : NULL, .outer = ctx->scope};
-    bool ordered;
-    return tg_bind_query(ctx->b, query, &env, /* keep_order= */ false, out, &ordered, err);
+    return tg_bind_query(ctx->b, query, &env, /* keep_order= */ false, out, err);
 }
 
 static tg_bexpr *subquery_expr(const tg_expr_ctx *ctx, tg_bexpr_kind kind, tg_rel *rel,

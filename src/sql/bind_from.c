@@ -101,9 +101,7 @@ static tg_code bind_cte(tg_binder *b, tg_cte_frame *frame, const tg_relation *re
     tg_rel *rel;
     tg_query_env inner = {.ctes = frame->next, .outer = frame->outer};
     size_t random = b->random_count;
-    bool ordered;
-    TG_TRY(
-        tg_bind_query(b, frame->cte->query, &inner, /* keep_order= */ false, &rel, &ordered, err));
+    TG_TRY(tg_bind_query(b, frame->cte->query, &inner, /* keep_order= */ false, &rel, err));
     if (b->random_count > random && ++frame->reference_count > 1) {
         return tg_fn_at(
             relation->span, err,
@@ -139,10 +137,8 @@ static tg_code bind_view(tg_binder *b, const tg_resolved *resolved, const tg_rel
     }
     tg_view_frame frame = {.name = resolved->view_name, .next = b->views};
     tg_query_env env = {0};
-    bool ordered;
     b->views = &frame;
-    tg_code code =
-        tg_bind_query(b, resolved->view, &env, /* keep_order= */ false, out, &ordered, err);
+    tg_code code = tg_bind_query(b, resolved->view, &env, /* keep_order= */ false, out, err);
     b->views = frame.next;
     if (code != TG_OK && err) {
         /* its place is in the view's own text */
@@ -173,7 +169,7 @@ static tg_code bind_table(tg_binder *b, const tg_relation *relation, const tg_qu
     if (cte) {
         return bind_cte(b, cte, relation, env, out, err);
     }
-    if (relation->is_stream && !b->options->allow_stream) {
+    if (relation->is_stream) {
         return tg_fn_at(relation->span, err,
                         TG_ERR(err, UNSUPPORTED_FEATURE, "STREAM cannot be read by a batch query"));
     }
@@ -526,9 +522,7 @@ static tg_code bind_one(tg_binder *b, const tg_relation *relation, const tg_quer
     if (relation->kind == TG_REL_VALUES) {
         TG_TRY(tg_bind_values(b, relation->query->body, env, &rel, err));
     } else {
-        bool ordered;
-        TG_TRY(
-            tg_bind_query(b, relation->query, env, /* keep_order= */ false, &rel, &ordered, err));
+        TG_TRY(tg_bind_query(b, relation->query, env, /* keep_order= */ false, &rel, err));
     }
     return name_relation(b, relation, NULL, rel, env, out, err);
 }

@@ -204,7 +204,7 @@ typedef struct tg_bind_source {
 } tg_bind_source;
 
 tg_code tg_bind_query(tg_binder *b, const tg_query *query, const tg_query_env *env, bool keep_order,
-                      tg_rel **out, bool *out_ordered, tg_error *err);
+                      tg_rel **out, tg_error *err);
 tg_code tg_bind_select(tg_binder *b, const tg_select *select, const tg_query_env *env,
                        const tg_bind_order *order, tg_bind_body *out, tg_error *err);
 tg_code tg_bind_from(tg_binder *b, const tg_relation *relation, const tg_query_env *env,

@@ -98,7 +98,6 @@ static tg_code bind_plain_body(tg_binder *b, const tg_query_body *body, const tg
                                tg_rel **out, tg_error *err)
 {
     tg_bind_body bound;
-    bool ordered;
     TG_TRY(tg_bind_enter(b, body->span, err));
     tg_code code = TG_OK;
     switch (body->kind) {
@@ -113,7 +112,7 @@ static tg_code bind_plain_body(tg_binder *b, const tg_query_body *body, const tg
         code = bind_set_chain(b, body, env, out, err);
         break;
     case TG_BODY_QUERY:
-        code = tg_bind_query(b, body->query, env, /* keep_order= */ false, out, &ordered, err);
+        code = tg_bind_query(b, body->query, env, /* keep_order= */ false, out, err);
         break;
     case TG_BODY_TABLE:
         code = tg_bind_table_name(b, &body->table, body->span, env, out, err);
@@ -202,12 +201,10 @@ static tg_query_env with_ctes(tg_binder *b, const tg_query *query, const tg_quer
 }
 
 static tg_code bind_body(tg_binder *b, const tg_query *query, const tg_query_env *env,
-                         bool keep_order, tg_rel **out, size_t *out_visible, bool *out_ordered,
-                         tg_error *err)
+                         bool keep_order, tg_rel **out, size_t *out_visible, tg_error *err)
 {
     bool wants_order = query->order_count > 0 && !query->is_sort_by;
     bool keeps = wants_order && (keep_order || query->limit || query->offset);
-    *out_ordered = false;
     if (query->body->kind == TG_BODY_SELECT) {
         tg_bind_order order = {.items = query->order_by, .count = query->order_count};
         tg_bind_body body;
@@ -215,7 +212,6 @@ static tg_code bind_body(tg_binder *b, const tg_query *query, const tg_query_env
             tg_bind_select(b, query->body->select, env, wants_order ? &order : NULL, &body, err));
         *out = body.rel;
         *out_visible = body.visible;
-        *out_ordered = keeps;
         if (!keeps && body.rel->kind == TG_R_SORT) {
             *out = body.rel->input; /* checked, and of no consequence but for aggregates */
             (*out)->drops_order = true;
@@ -229,13 +225,12 @@ static tg_code bind_body(tg_binder *b, const tg_query *query, const tg_query_env
         TG_TRY(sort_output(b, query, env, &rel, err));
         *out = keeps ? rel : tg_arena_memdup(b->arena, *out, sizeof(**out));
         (*out)->drops_order = !keeps;
-        *out_ordered = keeps;
     }
     return TG_OK;
 }
 
 tg_code tg_bind_query(tg_binder *b, const tg_query *query, const tg_query_env *env, bool keep_order,
-                      tg_rel **out, bool *out_ordered, tg_error *err)
+                      tg_rel **out, tg_error *err)
 {
     if (query->recursive) {
         return tg_fn_at(
@@ -246,7 +241,7 @@ tg_code tg_bind_query(tg_binder *b, const tg_query *query, const tg_query_env *e
     TG_TRY(tg_bind_enter(b, query->span, err));
     tg_query_env inner = with_ctes(b, query, env);
     size_t visible;
-    TG_TRY(bind_body(b, query, &inner, keep_order, out, &visible, out_ordered, err));
+    TG_TRY(bind_body(b, query, &inner, keep_order, out, &visible, err));
     TG_TRY(bind_limit(b, query, out, err));
     if (visible < (*out)->column_count) {
         *out = tg_sql_rel_select(b->arena, *out, (*out)->columns, visible);
@@ -271,9 +266,8 @@ tg_code tg_sql_bind_query(const tg_query *query, const tg_bind_options *options,
     tg_binder b;
     tg_query_env env = {0};
     tg_rel *rel;
-    bool ordered;
     init_binder(&b, options, arena);
-    TG_TRY(tg_bind_query(&b, query, &env, /* keep_order= */ true, &rel, &ordered, err));
+    TG_TRY(tg_bind_query(&b, query, &env, /* keep_order= */ true, &rel, err));
     *out_query = (tg_bound_query){
         .rel = rel,
         .tables = b.tables.items,
@@ -281,7 +275,6 @@ tg_code tg_sql_bind_query(const tg_query *query, const tg_bind_options *options,
         .has_time_function = b.has_time_function,
         .is_deterministic = b.random_count == 0,
         .uses_zone = b.fn.used_zone,
-        .has_order = ordered,
     };
     return TG_OK;
 }

@@ -108,19 +108,8 @@ typedef enum tg_rel_kind {
     TG_R_SORT,
     TG_R_LIMIT, /* limit, offset: NULL or expressions without columns */
     TG_R_DISTINCT,
-    TG_R_SET_OP,  /* left, right by position; columns are new */
-    TG_R_GENERATE /* input's columns, then the generator's (explode, posexplode, inline, stack,
-                     range); outer */
+    TG_R_SET_OP /* left, right by position; columns are new */
 } tg_rel_kind;
-
-/* Table-generating functions. What each one's arguments and columns are: tg_rel.exprs. */
-typedef enum tg_generator {
-    TG_GEN_EXPLODE,    /* explode(array) -> col; explode(map) -> key, value */
-    TG_GEN_POSEXPLODE, /* pos, then as explode */
-    TG_GEN_INLINE,     /* inline(array of structs) -> the struct's fields */
-    TG_GEN_STACK,      /* exprs are the cells, row by row, typed per column */
-    TG_GEN_RANGE       /* exprs: start, end, step, all BIGINT -> id */
-} tg_generator;
 
 typedef enum tg_table_format {
     TG_FORMAT_DELTA,
@@ -151,8 +140,8 @@ struct tg_rel {
     const size_t *scan_fields;
     tg_bexpr ***rows; /* VALUES */
     size_t row_count;
-    tg_bexpr **exprs; /* PROJECT; AGGREGATE: groups then aggregates; WINDOW: window expressions;
-                         GENERATE: the generator's arguments */
+    tg_bexpr **exprs; /* PROJECT; AGGREGATE: groups then aggregates; WINDOW: window
+                         expressions */
     size_t expr_count;
     size_t group_count; /* AGGREGATE; 0 with is_global: one row always */
     bool is_global;
@@ -164,8 +153,6 @@ struct tg_rel {
     tg_set_op op;             /* SET_OP */
     bool all;
     bool drops_order;       /* a subquery's ORDER BY stood here: its rows come in no order */
-    tg_generator generator; /* GENERATE */
-    bool outer;             /* GENERATE: an input row without generated rows is kept with NULLs */
 };
 
 typedef struct tg_bound_query {
@@ -175,8 +162,6 @@ typedef struct tg_bound_query {
     bool has_time_function; /* a folded current_date() ... stood in it */
     bool is_deterministic;  /* false: rand(), uuid(), ... */
     bool uses_zone;         /* an expression depends on the session zone */
-    bool has_order; /* the rows have an order: the outermost nodes are SORT, LIMIT over SORT, or a
-                       PROJECT of columns over these */
 } tg_bound_query;
 
 /* ---- binding --------------------------------------------------------------------------------- */
@@ -202,7 +187,6 @@ typedef struct tg_bind_options {
     const tg_resolver *resolver;
     int64_t now_us;      /* the clock of the update */
     const tg_zone *zone; /* session zone */
-    bool allow_stream;   /* false: STREAM t is an error */
     bool in_flow;        /* refuses what flows may not hold (PIVOT, TABLESAMPLE, parameters) */
 } tg_bind_options;
 

@@ -176,9 +176,9 @@ static void put_scan(canonical *c, const tg_rel *rel)
 
 static void put_rel(canonical *c, const tg_rel *rel)
 {
-    static const char *const KINDS[] = {"scan",     "values",    "one row", "project", "filter",
-                                        "join",     "aggregate", "window",  "sort",    "limit",
-                                        "distinct", "set",       "generate"};
+    static const char *const KINDS[] = {"scan",   "values", "one row",   "project",
+                                        "filter", "join",   "aggregate", "window",
+                                        "sort",   "limit",  "distinct",  "set"};
     if (rel->kind == TG_R_SCAN) {
         put_scan(c, rel);
         return;
@@ -193,8 +193,9 @@ static void put_rel(canonical *c, const tg_rel *rel)
         put(c, " }\n");
     }
     put(c, KINDS[rel->kind]);
-    tg_buf_addf(c->out, " %d %d %d %d %d [", (int)rel->join, (int)rel->op, (int)rel->all,
-                (int)rel->outer, (int)rel->group_count);
+    /* The 0 stood for a node that is no more: without it all fingerprints would change. */
+    tg_buf_addf(c->out, " %d %d %d 0 %d [", (int)rel->join, (int)rel->op, (int)rel->all,
+                (int)rel->group_count);
     put_exprs(c, rel->exprs, rel->expr_count);
     put(c, "]");
     for (size_t i = 0; i < rel->row_count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Aggregates, window functions, generators.
+ * Aggregates and window functions.
  *
  * The same entry serves GROUP BY and OVER: $o prints FILTER and OVER. IGNORE NULLS of first and
  * last becomes a FILTER in an aggregate, and stays IGNORE NULLS over a window.
@@ -405,45 +405,6 @@ TG_FN_RESOLVER(nth_value)
     }
     (void)ctx;
     call->type = call->args[0]->type;
-    call->nullable = true;
-    return TG_OK;
-}
-
-/* ---- generators ------------------------------------------------------------------------------ */
-
-TG_FN_RESOLVER(explode)
-{
-    const tg_type *type = call->args[0]->type;
-    if (type->kind != TG_TYPE_ARRAY && type->kind != TG_TYPE_MAP) {
-        return tg_fn_type_error(call, 0, "an array or a map", err);
-    }
-    (void)ctx;
-    call->type = type->element;
-    call->nullable = true;
-    return TG_OK;
-}
-
-TG_FN_RESOLVER(inline)
-{
-    const tg_type *type = call->args[0]->type;
-    if (type->kind != TG_TYPE_ARRAY || type->element->kind != TG_TYPE_STRUCT) {
-        return tg_fn_type_error(call, 0, "an array of structs", err);
-    }
-    (void)ctx;
-    call->type = type->element;
-    call->nullable = true;
-    return TG_OK;
-}
-
-/* stack(n, ...): the binder lays out the cells. */
-TG_FN_RESOLVER(stack)
-{
-    int64_t rows;
-    if (!tg_fn_literal_int(call->args[0], &rows) || rows < 1) {
-        return tg_fn_type_error(call, 0, "a constant number of rows from 1 on", err);
-    }
-    (void)ctx;
-    call->type = tg_type_of(TG_TYPE_VOID);
     call->nullable = true;
     return TG_OK;
 }

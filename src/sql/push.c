@@ -286,7 +286,6 @@ static void push(push_run *run, const tg_rel *rel, const tg_bexpr_vec *condition
         keep_inside(run, conditions, rel->input, &below);
         break;
     case TG_R_LIMIT:
-    case TG_R_GENERATE:
         break;
     case TG_R_JOIN:
         push_join(run, rel, conditions, depth);
