@@ -165,7 +165,7 @@ static void lex_quoted_identifier(lexer *lex)
         }
         if (ahead == 1) {
             push_problem(lex, TG_LEX_EMPTY_NAME, 2);
-        } else if (ahead > TG_LIMIT_IDENTIFIER_BYTES) {
+        } else if (ahead - 1 > TG_LIMIT_IDENTIFIER_BYTES) {
             push_problem(lex, TG_LEX_LONG_NAME, ahead + 1);
         } else {
             push(lex, TG_TOK_QUOTED, ahead + 1);

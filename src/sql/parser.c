@@ -302,13 +302,16 @@ bool tg_parse_word_is_clause(const tg_parser *parser, size_t ahead)
 
 /* ---- failing --------------------------------------------------------------------------------- */
 
+enum { SHOWN_TOKEN_BYTES = 40, SLIP_BYTES_MIN = 3 };
+
 /* "did you mean": a word near one that would fit here, or the word before when it was taken as an
  * alias. */
 static void hint_nearest_word(tg_parser *parser)
 {
     const tg_token *token = tg_parse_peek(parser, 0);
-    if (token->kind == TG_TOK_WORD && parser->wanted_pos == parser->pos &&
-        parser->wanted_count > 0) {
+    bool may_be_slip =
+        token->kind == TG_TOK_WORD && token->keyword == TG_KW_NONE && token->len >= SLIP_BYTES_MIN;
+    if (may_be_slip && parser->wanted_pos == parser->pos && parser->wanted_count > 0) {
         tg_str candidates[TG_PARSE_WANTED_MAX];
         for (size_t i = 0; i < parser->wanted_count; i++) {
             candidates[i] = tg_str_from(tg_keyword_text(parser->wanted[i]));
@@ -339,8 +342,6 @@ static void hint_nearest_word(tg_parser *parser)
                             TG_SARG(word), TG_SARG(near));
     }
 }
-
-enum { SHOWN_TOKEN_BYTES = 40 };
 
 tg_code tg_parse_fail_(tg_parser *parser, const char *expected)
 {

@@ -11,7 +11,7 @@ static tg_code parse_insert_replace(tg_parser *parser, tg_stmt *stmt)
         stmt->insert_mode = TG_INSERT_REPLACE_WHERE;
         return tg_parse_predicate(parser, "REPLACE WHERE", &stmt->where, &stmt->where_text);
     }
-    if (tg_parse_accept(parser, TG_KW_USING)) {
+    if (stmt->insert_column_count == 0 && tg_parse_accept(parser, TG_KW_USING)) {
         stmt->insert_mode = TG_INSERT_REPLACE_USING;
         return tg_parse_ident_list(parser, "a key column", &stmt->insert_columns,
                                    &stmt->insert_column_count);
@@ -73,7 +73,16 @@ static tg_code parse_delete(tg_parser *parser, tg_stmt *stmt)
     stmt->kind = TG_STMT_DELETE;
     TG_TRY(tg_parse_expect(parser, TG_KW_FROM));
     TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
-    TG_TRY(tg_parse_table_alias(parser, &stmt->table_alias, &columns, &count));
+    if (tg_parse_word(parser, 0) != TG_KW_WHERE) { /* no alias, not even at the end: all rows */
+        TG_TRY(tg_parse_table_alias(parser, &stmt->table_alias, &columns, &count));
+    }
+    if (count > 0) {
+        const tg_ident *last = &columns[count - 1];
+        (void)TG_ERR(parser->err, COLUMN_ALIASES_NOT_ALLOWED,
+                     "columns cannot be renamed in the table of a DELETE");
+        return tg_error_span(parser->err, columns->span.offset,
+                             (size_t)last->span.offset + last->span.len - columns->span.offset);
+    }
     return parse_where(parser, stmt);
 }
 

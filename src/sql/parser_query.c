@@ -145,9 +145,16 @@ static tg_code parse_group_by(tg_parser *parser, tg_select *select)
 static tg_code parse_windows(tg_parser *parser, tg_select *select)
 {
     TG_VEC(tg_named_window) windows = {0};
+    tg_map seen;
+    tg_map_init_ignore_case(&seen, parser->arena);
     do {
         tg_named_window window;
         TG_TRY(tg_parse_ident(parser, "the name of a window", &window.name));
+        if (tg_map_put(&seen, window.name.text, parser)) {
+            (void)TG_ERR(parser->err, REPETITIVE_WINDOW_DEFINITION,
+                         "the window `%.*s` is defined twice", TG_SARG(window.name.text));
+            return tg_error_span(parser->err, window.name.span.offset, window.name.span.len);
+        }
         TG_TRY(tg_parse_expect(parser, TG_KW_AS));
         TG_TRY(tg_parse_window_spec(parser, &window.spec));
         TG_VEC_PUSH(parser->arena, &windows, window);

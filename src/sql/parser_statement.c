@@ -103,6 +103,10 @@ static tg_code parse_kind(tg_parser *parser, tg_stmt *stmt)
         return tg_parse_insert(parser, stmt);
     case TG_KW_EXPLAIN:
         return parse_explain(parser, stmt);
+    case TG_KW_SELECT:
+    case TG_KW_VALUES:
+        tg_parse_advance(parser);
+        return tg_parse_fail(parser, "an expression");
     default: {
         bool known;
         TG_TRY(tg_parse_command(parser, stmt, &known));
