@@ -258,6 +258,8 @@ void tg_sql_canonical_rel(const tg_rel *rel, tg_buf *out);
  * same tree: the folded predicate of states and messages. */
 void tg_sql_print_predicate(const tg_bexpr *predicate, tg_schema schema, tg_buf *out);
 
+/* SPARK: Spark SQL, names qualified by column numbers, types and casts explicit; it parses and binds
+ * again (tg_sql_parse_query), so that tg_sql_print_query has its pretty form. */
 typedef enum tg_dialect { TG_DIALECT_DUCKDB, TG_DIALECT_SPARK } tg_dialect;
 typedef struct tg_print_options {
     tg_dialect dialect;

@@ -272,7 +272,7 @@ static tg_code print_struct_key(tg_print_context *ctx, const tg_bexpr *expr, tg_
 
 tg_code tg_print_group_key(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
 {
-    if (!holds_floats(expr->type)) {
+    if (!holds_floats(expr->type) || ctx->options->dialect == TG_DIALECT_SPARK) {
         return tg_print_expr(ctx, expr, err);
     }
     ctx->depth++;
@@ -311,6 +311,10 @@ static tg_code print_sort_key(tg_print_context *ctx, const tg_bexpr *expr, tg_er
 
 tg_code tg_print_order(tg_print_context *ctx, const tg_bsort *items, size_t count, tg_error *err)
 {
+    if (ctx->options->dialect == TG_DIALECT_SPARK) {
+        tg_buf_addz(ctx->out, count > 0 ? " " : "");
+        return tg_print_spark_order(ctx, items, count, err);
+    }
     for (size_t i = 0; i < count; i++) {
         tg_buf_addz(ctx->out, i ? ", " : " ORDER BY ");
         TG_TRY(print_sort_key(ctx, items[i].expr, err));
@@ -695,8 +699,9 @@ tg_code tg_print_expr(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err
     bool branches = is_conditional(expr);
     ctx->depth++;
     ctx->branch_depth += branches;
-    tg_code code =
-        must_not_fold(ctx, expr) ? print_constant(ctx, expr, err) : print_node(ctx, expr, err);
+    tg_code code = ctx->options->dialect == TG_DIALECT_SPARK ? tg_print_spark_expr(ctx, expr, err)
+                   : must_not_fold(ctx, expr)                ? print_constant(ctx, expr, err)
+                                                             : print_node(ctx, expr, err);
     ctx->branch_depth -= branches;
     ctx->depth--;
     if (code != TG_OK && err && !err->has_span) {

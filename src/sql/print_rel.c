@@ -1,14 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Relations as DuckDB SQL: one nested SELECT per node, columns named "c<id>". Ids are unique in a
- * query, so no name needs a qualifier and an outer reference simply names its column. DuckDB's
- * optimiser flattens the nesting and pushes filters and projections into the scans.
+ * Relations as DuckDB's or Spark's SQL: one nested SELECT per node, columns named "c<id>". Ids are
+ * unique in a query, so no name needs a qualifier and an outer reference simply names its column.
+ * The engine's optimiser flattens the nesting and pushes filters and projections into the scans.
  */
 #include "sql/sql_int.h"
 
 static void put(tg_print_context *ctx, const char *text)
 {
     tg_buf_addz(ctx->out, text);
+}
+
+static bool is_spark(const tg_print_context *ctx)
+{
+    return ctx->options->dialect == TG_DIALECT_SPARK;
+}
+
+static void put_name(tg_print_context *ctx, tg_str name)
+{
+    if (is_spark(ctx)) {
+        tg_sql_print_ident(name, ctx->out);
+    } else {
+        tg_print_duckdb_ident(name, ctx->out);
+    }
 }
 
 static void put_id(tg_print_context *ctx, uint32_t id)
@@ -90,7 +104,7 @@ static tg_code print_scan(tg_print_context *ctx, const tg_rel *rel, tg_error *er
     put(ctx, "SELECT ");
     for (size_t i = 0; i < rel->column_count; i++) {
         put(ctx, i > 0 ? ", " : "");
-        tg_print_duckdb_ident(rel->table->schema.fields[rel->scan_fields[i]].name, ctx->out);
+        put_name(ctx, rel->table->schema.fields[rel->scan_fields[i]].name);
         put(ctx, " AS ");
         put_id(ctx, rel->columns[i].id);
     }
@@ -170,7 +184,9 @@ static tg_code print_aggregate(tg_print_context *ctx, const tg_rel *rel, tg_erro
         put_id(ctx, rel->columns[i].id);
         put(ctx, i + 1 < rel->column_count ? ", " : "");
     }
-    if (rel->column_count == 0 || rel->group_count < rel->column_count) {
+    if (rel->is_global && rel->column_count == 0) {
+        put(ctx, "count(*) AS c0"); /* SELECT 1 FROM t HAVING ...: one row, also of no rows */
+    } else if (rel->column_count == 0 || rel->group_count < rel->column_count) {
         TG_TRY(put_exprs(ctx, rel->exprs + rel->group_count, rel->columns + rel->group_count,
                          rel->column_count - rel->group_count, err));
     }
@@ -178,9 +194,6 @@ static tg_code print_aggregate(tg_print_context *ctx, const tg_rel *rel, tg_erro
     TG_TRY(put_from(ctx, rel->input, err));
     for (size_t i = 0; i < rel->group_count; i++) {
         tg_buf_addf(ctx->out, i > 0 ? ", %zu" : " GROUP BY %zu", i + 1);
-    }
-    if (rel->is_global && rel->column_count == 0) {
-        put(ctx, " LIMIT 1"); /* SELECT 1 FROM t HAVING ...: one row, also without aggregates */
     }
     return TG_OK;
 }
@@ -309,19 +322,15 @@ static bool is_plain_select(const tg_rel *rel)
 static void put_result_name(tg_print_context *ctx, const tg_rel *rel, size_t index, bool numbered)
 {
     if (numbered) {
-        tg_buf_addf(ctx->out, "\"c%zu\"", index);
+        tg_buf_addf(ctx->out, is_spark(ctx) ? "c%zu" : "\"c%zu\"", index);
     } else {
-        tg_print_duckdb_ident(rel->columns[index].name, ctx->out);
+        put_name(ctx, rel->columns[index].name);
     }
 }
 
 tg_code tg_sql_print_rel(const tg_rel *rel, const tg_print_options *options, bool numbered_output,
                          tg_buf *out, tg_error *err)
 {
-    if (options->dialect != TG_DIALECT_DUCKDB) {
-        TG_FAIL(err, UNSUPPORTED_FEATURE,
-                "printing queries for Spark is not available in this release");
-    }
     tg_auto_arena tg_arena *arena = tg_arena_new();
     tg_print_context ctx = {
         .options = options, .out = out, .arena = arena, .column_text = default_column};
@@ -341,7 +350,7 @@ tg_code tg_sql_print_rel(const tg_rel *rel, const tg_print_options *options, boo
         put_result_name(&ctx, rel, i, numbered_output);
     }
     if (rel->column_count == 0) {
-        put(&ctx, "1 AS \"c0\"");
+        put(&ctx, "1 AS c0");
     }
     if (below->kind == TG_R_SORT || below->kind == TG_R_LIMIT) {
         return print_ordered(&ctx, below, err);

@@ -58,6 +58,11 @@ TG_CHECKED tg_code tg_print_query(tg_print_context *ctx, const tg_rel *rel, tg_e
  * (microseconds), so that comparison, arithmetic and overflow are exact.
  */
 TG_CHECKED tg_code tg_print_duckdb_type(const tg_type *type, tg_buf *out, tg_error *err);
+/* Any expression as Databricks SQL, in parentheses when it is an operator. */
+TG_CHECKED tg_code tg_print_spark_expr(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err);
+/* "ORDER BY ...", for Spark. */
+TG_CHECKED tg_code tg_print_spark_order(tg_print_context *ctx, const tg_bsort *items, size_t count,
+                                        tg_error *err);
 void tg_print_duckdb_ident(tg_str name, tg_buf *out);  /* "a""b" */
 void tg_print_duckdb_string(tg_str text, tg_buf *out); /* 'a''b' */
 TG_CHECKED tg_code tg_print_duckdb_literal(tg_value value, tg_buf *out, tg_error *err);

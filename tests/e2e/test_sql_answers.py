@@ -115,6 +115,7 @@ def test_a_key_twice_in_a_map(tidegate, expression):
     ("select * from values 1 t(a), lateral (select 2) x", "UNSUPPORTED_FEATURE"),
     ("select * from lateral ((select 1) a join (select 2) b)", "PARSE_SYNTAX_ERROR"),
     ("select * from values 1 t(a) pivot (sum(a) for a in (1)", "PARSE_SYNTAX_ERROR"),
+    ("select 1 from values 1 t(a) where false having true", [[1]]),
 ])
 def test_forms_that_were_read_past(tidegate, sql, expected):
     assert answer(tidegate, sql) == expected
