@@ -147,6 +147,16 @@ int tg_api_status(tg_code code, bool nothing_touched)
     }
 }
 
+/* What is wrong with the flows that do not depend on the errors found so far. */
+static void check_rest(tg_api *api, const tg_update_context *context, const tg_graph *graph,
+                       const tg_update_options *options, tg_diags *diags)
+{
+    tg_update_options analysis = {
+        .is_dry_run = true, .now = options->now, .timezone = options->timezone};
+    tg_update_result result = {0};
+    (void)!tg_update_run(context, graph, &analysis, api->arena, &result, diags);
+}
+
 int tg_api_update(tg_api *api, const tg_update_options *options, tg_update_result *out_result,
                   tg_diags *diags)
 {
@@ -156,10 +166,15 @@ int tg_api_update(tg_api *api, const tg_update_options *options, tg_update_resul
     with_time.now = api->now_text;
     with_time.timezone = api->zone_text;
     tg_code code = tg_graph_build(api->spec, api->fs, api->arena, &graph, diags);
-    if (code != TG_OK) {
-        return tg_api_status(code, /* nothing_touched= */ true);
-    }
     tg_update_context context = {.fs = api->fs, .env = &api->own_env, .engine = api->engine};
+    if (code != TG_OK) {
+        int status = tg_api_status(code, /* nothing_touched= */ true);
+        if (graph) {
+            check_rest(api, &context, graph, &with_time, diags);
+        }
+        tg_diags_sort(diags);
+        return status;
+    }
     code = tg_update_run(&context, graph, &with_time, api->arena, out_result, diags);
     if (code != TG_OK) {
         return tg_api_status(code, out_result->is_validation_failure);

@@ -68,6 +68,28 @@ void tg_diags_add_warning(tg_diags *diags, tg_error *err)
     add(diags, err, true);
 }
 
+static int compare_places(const tg_place *a, const tg_place *b)
+{
+    int order = strcmp(a->file ? a->file : "", b->file ? b->file : "");
+    order = order ? order : (a->line > b->line) - (a->line < b->line);
+    return order ? order : (a->column > b->column) - (a->column < b->column);
+}
+
+void tg_diags_sort(tg_diags *diags)
+{
+    for (size_t i = 1; i < diags->count; i++) { /* at most TG_LIMIT_DIAGNOSTICS */
+        tg_error item = diags->items[i];
+        bool is_warning = diags->is_warning[i];
+        size_t at = i;
+        for (; at > 0 && compare_places(&diags->items[at - 1].place, &item.place) > 0; at--) {
+            diags->items[at] = diags->items[at - 1];
+            diags->is_warning[at] = diags->is_warning[at - 1];
+        }
+        diags->items[at] = item;
+        diags->is_warning[at] = is_warning;
+    }
+}
+
 tg_code tg_diags_first(const tg_diags *diags, tg_error *err)
 {
     for (size_t i = 0; i < diags->count; i++) {

@@ -187,6 +187,8 @@ void tg_diags_dispose(tg_diags *diags);
  */
 void tg_diags_add(tg_diags *diags, tg_error *err);
 void tg_diags_add_warning(tg_diags *diags, tg_error *err);
+/* By file, line and column; what has no place stands first. Otherwise the order stays. */
+void tg_diags_sort(tg_diags *diags);
 /* Copies the first error to err and returns its code; TG_OK when there is none. */
 tg_code tg_diags_first(const tg_diags *diags, tg_error *err);
 

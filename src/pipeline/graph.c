@@ -2,7 +2,8 @@
 /*
  * From source files to registered datasets and flows. Every file is read to its end and every
  * statement judged, so that one run shows all that is wrong; what is refused is still registered,
- * so that its readers are not reported as well.
+ * so that its readers are not reported as well. What does not parse is known by name, if at all;
+ * the graph then holds what does not depend on it, for analysis only.
  */
 #include "pipeline/graph_int.h"
 
@@ -270,6 +271,17 @@ static void register_statement(tg_graph_builder *b, const tg_source_file *file, 
     }
 }
 
+/* A definition that does not parse: its readers are not to be reported as well. */
+static void note_broken(tg_graph_builder *b, const tg_stmt *stmt, const tg_catalog *scope)
+{
+    tg_location location;
+    if (stmt->kind == TG_STMT_CREATE_VIEW && stmt->is_temporary) {
+        (void)tg_map_put(&b->broken_names, tg_str_lower(b->arena, stmt->name.parts[0].text), b);
+    } else if (tg_catalog_locate(scope, &stmt->name, b->arena, &location, NULL) == TG_OK) {
+        (void)tg_map_put(&b->broken_names, location.full_name, b);
+    }
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static void read_file(tg_graph_builder *b, tg_str path, tg_source_file *file)
@@ -285,10 +297,12 @@ static void read_file(tg_graph_builder *b, tg_str path, tg_source_file *file)
     tg_str text;
     if (tg_fs_read(b->fs, path, TG_LIMIT_STATEMENT_BYTES, b->arena, &text, &err) != TG_OK) {
         tg_diags_add(b->diags, &err);
+        b->has_unknown = true;
         return;
     }
     if (tg_substitute(text, file->shown_name, b->spec->configuration, b->spec->configuration_count,
                       b->arena, &file->text, b->diags) != TG_OK) {
+        b->has_unknown = true;
         return;
     }
     tg_stmt_list statements = {0};
@@ -297,6 +311,10 @@ static void read_file(tg_graph_builder *b, tg_str path, tg_source_file *file)
     for (size_t i = 0; i < statements.count; i++) {
         register_statement(b, file, statements.items[i], &scope);
     }
+    for (size_t i = 0; i < statements.broken_count; i++) {
+        note_broken(b, statements.broken[i], &scope);
+    }
+    b->has_unknown = b->has_unknown || statements.has_unknown;
 }
 
 static void read_files(tg_graph_builder *b)
@@ -347,17 +365,27 @@ tg_code tg_graph_build(const tg_spec *spec, const tg_fs *fs, tg_arena *arena,
     tg_graph_builder b = {.spec = spec, .fs = fs, .arena = arena, .diags = diags, .graph = graph};
     tg_map_init(&b.flow_names, arena);
     tg_map_init(&b.external_names, arena);
+    tg_map_init(&b.broken_names, arena);
     tg_map_init_ignore_case(&b.noted, arena);
 
+    *out_graph = NULL;
     size_t errors = diags->error_count;
     read_files(&b);
     if (diags->error_count == errors) {
         check_not_empty(&b);
+        if (diags->error_count > errors) {
+            return tg_diags_first(diags, NULL);
+        }
     }
-    if (diags->error_count == errors) {
-        tg_graph_link(&b);
+    b.has_errors = diags->error_count > errors;
+    if (!tg_graph_link(&b)) {
+        return tg_diags_first(diags, NULL);
     }
     if (diags->error_count > errors) {
+        graph->is_partial = true;
+        graph->may_lack_names = b.has_unknown;
+        tg_graph_keep_sound(&b);
+        *out_graph = graph;
         return tg_diags_first(diags, NULL);
     }
     *out_graph = graph;

@@ -34,6 +34,9 @@ typedef struct tg_graph_builder {
     TG_VEC(tg_external) externals;
     tg_map flow_names;     /* full name -> tg_flow */
     tg_map external_names; /* full name -> its index, a size_t */
+    tg_map broken_names;   /* full names of definitions that do not parse */
+    bool has_unknown;      /* there are statements that may define any name */
+    bool has_errors;       /* something was wrong before the graph was linked */
     tg_map noted;          /* what was said once already */
 } tg_graph_builder;
 
@@ -58,7 +61,10 @@ static inline tg_str tg_graph_input_key(const tg_name *name)
     return (tg_str){(const char *)&name->parts, sizeof(void *)};
 }
 
-/* Connects flows with targets and inputs, orders them, and checks the rules of a graph. */
-void tg_graph_link(tg_graph_builder *b);
+/* Connects flows with targets and inputs, orders them, and checks the rules of a graph. False: there
+ * is no graph. */
+bool tg_graph_link(tg_graph_builder *b);
+/* Takes out the flows that depend on what is wrong. */
+void tg_graph_keep_sound(tg_graph_builder *b);
 
 #endif

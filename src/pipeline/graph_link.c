@@ -30,6 +30,14 @@ static tg_code target_not_found(tg_graph_builder *b, const tg_registered_flow *r
     return tg_error_at(err, r->target->span);
 }
 
+/* May a definition that does not parse be the one with this name? */
+static bool is_unknown(tg_graph_builder *b, const tg_catalog *scope, const tg_name *name)
+{
+    tg_location location;
+    return b->has_unknown || (tg_catalog_locate(scope, name, b->arena, &location, NULL) == TG_OK &&
+                              tg_map_has(&b->broken_names, location.full_name));
+}
+
 static tg_code find_target(tg_graph_builder *b, const tg_registered_flow *r, const tg_dataset **out,
                            tg_error *err)
 {
@@ -50,8 +58,10 @@ static bool link_targets(tg_graph_builder *b)
         tg_registered_flow *r = &b->flows.items[i];
         tg_auto_error tg_error err = TG_ERROR_INIT;
         if (r->target && find_target(b, r, &r->flow->dataset, &err) != TG_OK) {
-            tg_graph_fail_with(b, r->flow->file, &err);
             all_found = false;
+            if (!is_unknown(b, &r->scope, r->target)) {
+                tg_graph_fail_with(b, r->flow->file, &err);
+            }
         }
     }
     return all_found;
@@ -77,6 +87,7 @@ typedef struct input_visit {
     const tg_source_file *file;
     const tg_catalog *scope;
     TG_VEC(tg_input) inputs;
+    bool reads_broken;
 } input_visit;
 
 static size_t external_index(tg_graph_builder *b, const tg_location *location, const tg_name *name,
@@ -109,6 +120,11 @@ static void visit_input(void *ctx, const tg_relation *table)
     tg_name *name = TG_NEW(b->arena, tg_name);
     *name = table->name;
     tg_input input = {.name = name, .file = visit->file, .is_stream = table->is_stream};
+    if (name->count == 1 &&
+        tg_map_has(&b->broken_names, tg_str_lower(b->arena, name->parts[0].text))) {
+        visit->reads_broken = true;
+        return;
+    }
     if (name->count == 1) {
         input.dataset = tg_map_get(&b->graph->names, tg_str_lower(b->arena, name->parts[0].text));
     }
@@ -120,6 +136,10 @@ static void visit_input(void *ctx, const tg_relation *table)
             return;
         }
         input.dataset = tg_map_get(&b->graph->names, location.full_name);
+        if (tg_map_has(&b->broken_names, location.full_name)) {
+            visit->reads_broken = true;
+            return;
+        }
         if (!input.dataset) {
             input.external = external_index(b, &location, name, visit->file);
         }
@@ -136,7 +156,8 @@ static void remember(tg_graph_builder *b, const tg_input *inputs, size_t count)
     }
 }
 
-static void collect(tg_graph_builder *b, const tg_query *query, const tg_source_file *file,
+/* Returns whether the query reads a definition that does not parse. */
+static bool collect(tg_graph_builder *b, const tg_query *query, const tg_source_file *file,
                     const tg_catalog *scope, const tg_input **out, size_t *out_count)
 {
     input_visit visit = {.b = b, .file = file, .scope = scope};
@@ -144,6 +165,7 @@ static void collect(tg_graph_builder *b, const tg_query *query, const tg_source_
     remember(b, visit.inputs.items, visit.inputs.count);
     *out = visit.inputs.items;
     *out_count = visit.inputs.count;
+    return visit.reads_broken;
 }
 
 static void link_inputs(tg_graph_builder *b)
@@ -151,14 +173,15 @@ static void link_inputs(tg_graph_builder *b)
     for (size_t i = 0; i < b->datasets.count; i++) {
         tg_dataset *dataset = b->datasets.items[i].dataset;
         if (dataset->kind == TG_DATASET_TEMPORARY_VIEW) {
-            collect(b, dataset->stmt->query, dataset->file, &b->datasets.items[i].scope,
-                    &dataset->inputs, &dataset->input_count);
+            dataset->reads_broken =
+                collect(b, dataset->stmt->query, dataset->file, &b->datasets.items[i].scope,
+                        &dataset->inputs, &dataset->input_count);
         }
     }
     for (size_t i = 0; i < b->flows.count; i++) {
         tg_flow *flow = b->flows.items[i].flow;
-        collect(b, flow->spec->query, flow->file, &b->flows.items[i].scope, &flow->inputs,
-                &flow->input_count);
+        flow->reads_broken = collect(b, flow->spec->query, flow->file, &b->flows.items[i].scope,
+                                     &flow->inputs, &flow->input_count);
         tg_str *aliases;
         tg_sql_query_aliases(flow->spec->query, b->arena, &aliases, &flow->alias_count);
         flow->aliases = aliases;
@@ -387,7 +410,31 @@ static void check_flow_names(tg_graph_builder *b)
     }
 }
 
-void tg_graph_link(tg_graph_builder *b)
+/* A flow stands behind those it reads from, so one pass is enough; flows of a cycle go too. */
+void tg_graph_keep_sound(tg_graph_builder *b)
+{
+    tg_graph *graph = b->graph;
+    bool *is_written = TG_NEW_ARRAY(b->arena, bool, graph->dataset_count);
+    size_t count = 0;
+    for (size_t i = 0; i < graph->flow_count; i++) {
+        tg_flow *flow = graph->flows[i];
+        bool is_sound = flow->dataset && flow->dataset->flow == flow && !flow->reads_broken;
+        for (size_t j = 0; is_sound && j < flow->view_count; j++) {
+            is_sound = !flow->views[j]->reads_broken;
+        }
+        for (size_t j = 0; is_sound && j < flow->upstream_count; j++) {
+            is_sound = is_written[flow->upstream[j]->index];
+        }
+        if (is_sound) {
+            is_written[flow->dataset->index] = true;
+            flow->index = count;
+            graph->flows[count++] = flow;
+        }
+    }
+    graph->flow_count = count;
+}
+
+bool tg_graph_link(tg_graph_builder *b)
 {
     b->graph->dataset_count = b->datasets.count;
     b->graph->datasets = TG_NEW_ARRAY(b->arena, tg_dataset *, b->datasets.count);
@@ -400,7 +447,7 @@ void tg_graph_link(tg_graph_builder *b)
                      "the pipeline has %zu flows; at most %d are accepted", b->flows.count,
                      TG_LIMIT_FLOWS);
         tg_diags_add(b->diags, &err);
-        return;
+        return false;
     }
     bool has_all_targets = link_targets(b);
     check_flow_names(b);
@@ -409,8 +456,10 @@ void tg_graph_link(tg_graph_builder *b)
     order_flows(b);
     close_flows(b);
     check_flow_counts(b);
-    if (has_all_targets) { /* else the table that lacks a flow may be the one that was meant */
+    if (has_all_targets &&
+        !b->has_errors) { /* else the table that lacks a flow may be the one that was meant */
         check_datasets_have_flows(b);
     }
     check_streams(b);
+    return true;
 }

@@ -117,6 +117,7 @@ struct tg_dataset {
     const tg_flow *flow;    /* the one that writes it; NULL for views */
     const tg_input *inputs; /* views: what their query reads */
     size_t input_count;
+    bool reads_broken; /* views: a definition that does not parse */
     const tg_property
         *properties; /* tables: wanted ones, ours included but for tidegate.pipelineId */
     size_t property_count;
@@ -136,6 +137,7 @@ struct tg_flow {
     const tg_dataset *dataset;
     const tg_input *inputs; /* direct ones */
     size_t input_count;
+    bool reads_broken;              /* a definition that does not parse */
     const tg_dataset *const *views; /* temporary views in its query, also through views; distinct */
     size_t view_count;
     const tg_dataset *const
@@ -157,6 +159,10 @@ typedef struct tg_graph {
     size_t flow_count;
     const tg_external *externals;
     size_t external_count;
+    /* Something is wrong with the pipeline; the flows are those that do not depend on it. Such a
+     * graph can be analysed, never run. */
+    bool is_partial;
+    bool may_lack_names;   /* partial, and what is wrong may define any name */
     tg_map names;          /* private: full name or view name -> tg_dataset */
     tg_map inputs_by_name; /* private: address of a parsed name -> tg_input */
 } tg_graph;
@@ -164,7 +170,8 @@ typedef struct tg_graph {
 /*
  * Reads and parses all source files, registers datasets and flows and checks the rules of
  * reference/anchors.md 3.8 that need no table. What is known and not available in this release is
- * refused by name. Touches no table.
+ * refused by name. Touches no table. On errors out_graph gets what is sound (is_partial), so that
+ * the rest can be analysed; NULL: nothing is.
  */
 TG_CHECKED tg_code tg_graph_build(const tg_spec *spec, const tg_fs *fs, tg_arena *arena,
                                   const tg_graph **out_graph, tg_diags *diags);

@@ -62,7 +62,10 @@ void tg_update_pin_externals(tg_update *u)
                 continue;
             }
             source->failure = pin_external(u, index, &err);
-            if (source->failure != TG_OK) {
+            /* What is wrong elsewhere may be the definition of the table. */
+            bool may_exist = u->graph->may_lack_names && source->failure == TG_NOT_FOUND &&
+                             u->graph->externals[index].location.is_managed;
+            if (source->failure != TG_OK && !may_exist) {
                 tg_update_fail(u, u->graph->externals[index].file, &err);
             }
         }

@@ -186,7 +186,7 @@ static tg_code run_phases(tg_update *u)
         return end_in_analysis(u);
     }
     analyse(u);
-    if (u->diags->error_count > errors) {
+    if (u->diags->error_count > errors || u->graph->is_partial) {
         return end_in_analysis(u);
     }
     if (u->options->is_dry_run) {

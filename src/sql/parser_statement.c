@@ -126,13 +126,20 @@ static tg_code parse_kind(tg_parser *parser, tg_stmt *stmt)
     }
 }
 
-tg_code tg_parse_statement(tg_parser *parser, tg_stmt **out_stmt)
+/* Fills stmt, also in part when it fails. */
+static tg_code parse_into(tg_parser *parser, tg_stmt *stmt)
 {
     size_t offset = tg_parse_offset(parser);
-    tg_stmt *stmt = TG_NEW(parser->arena, tg_stmt);
     TG_TRY(parse_kind(parser, stmt));
     stmt->span = tg_parse_span_from(parser, offset);
     stmt->text = tg_parse_text(parser, stmt->span);
+    return TG_OK;
+}
+
+tg_code tg_parse_statement(tg_parser *parser, tg_stmt **out_stmt)
+{
+    tg_stmt *stmt = TG_NEW(parser->arena, tg_stmt);
+    TG_TRY(parse_into(parser, stmt));
     *out_stmt = stmt;
     return TG_OK;
 }
@@ -152,25 +159,35 @@ static bool skip_statement(tg_parser *parser)
     return true;
 }
 
+/* Does a statement with an error define a table or view whose name is known? */
+static bool names_dataset(const tg_stmt *stmt)
+{
+    bool is_dataset = stmt->kind == TG_STMT_CREATE_STREAMING_TABLE ||
+                      stmt->kind == TG_STMT_CREATE_MATERIALIZED_VIEW ||
+                      stmt->kind == TG_STMT_CREATE_VIEW;
+    return is_dataset && stmt->name.count > 0;
+}
+
 void tg_sql_parse_file(tg_str text, const char *file, tg_arena *arena, tg_stmt_list *out_stmts,
                        tg_diags *diags)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
     tg_parser parser;
-    TG_VEC(tg_stmt *) stmts = {0};
-    *out_stmts = (tg_stmt_list){0};
+    TG_VEC(tg_stmt *) stmts = {0}, broken = {0};
+    *out_stmts = (tg_stmt_list){.has_unknown = true};
     if (tg_parser_init(&parser, text, arena, &err) != TG_OK) {
         tg_error_locate(&err, file, text);
         tg_diags_add(diags, &err);
         return;
     }
+    out_stmts->has_unknown = false;
     while (tg_parse_kind(&parser, 0) != TG_TOK_END) {
         if (tg_parse_accept_token(&parser, TG_TOK_SEMICOLON)) {
             continue;
         }
-        tg_stmt *stmt;
+        tg_stmt *stmt = TG_NEW(arena, tg_stmt);
         parser.depth = 0;
-        tg_code code = tg_parse_statement(&parser, &stmt);
+        tg_code code = parse_into(&parser, stmt);
         if (code == TG_OK && !tg_parse_at_end(&parser)) {
             code = tg_parse_fail(&parser, "';' or the end of the statement");
         }
@@ -180,12 +197,20 @@ void tg_sql_parse_file(tg_str text, const char *file, tg_arena *arena, tg_stmt_l
             tg_error_locate(&err, file, text);
             tg_diags_add(diags, &err);
             tg_error_clear(&err);
+            if (names_dataset(stmt)) {
+                TG_VEC_PUSH(arena, &broken, stmt);
+            }
+            out_stmts->has_unknown = out_stmts->has_unknown ||
+                                     !(names_dataset(stmt) || stmt->kind == TG_STMT_CREATE_FLOW);
         }
         if (!skip_statement(&parser)) {
             break;
         }
     }
-    *out_stmts = (tg_stmt_list){stmts.items, stmts.count};
+    out_stmts->items = stmts.items;
+    out_stmts->count = stmts.count;
+    out_stmts->broken = broken.items;
+    out_stmts->broken_count = broken.count;
 }
 
 void tg_sql_split(tg_str text, tg_arena *arena, tg_span **out_spans, size_t *out_count)

@@ -16,12 +16,16 @@
 typedef struct tg_stmt_list {
     tg_stmt **items;
     size_t count;
+    /* Definitions of tables and views with an error behind their name: only kind and name count. */
+    tg_stmt **broken;
+    size_t broken_count;
+    bool has_unknown; /* a statement with an error of which not even that is known */
 } tg_stmt_list;
 
 /*
  * Parses a file: statements separated by semicolons. Goes on after an error at the next semicolon,
  * so that diags gets all errors of the file (located in file, whose shown name may be NULL);
- * statements without error are returned. Text: checked for size, valid UTF-8, NUL bytes.
+ * statements without error are returned, and of the others what is known. Text: checked for size, valid UTF-8, NUL bytes.
  */
 void tg_sql_parse_file(tg_str text, const char *file, tg_arena *arena, tg_stmt_list *out_stmts,
                        tg_diags *diags);
