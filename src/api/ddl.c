@@ -13,12 +13,12 @@ static tg_code check_table_definition(const tg_stmt *stmt, tg_error *err)
     tg_span span = stmt->span;
     for (size_t i = 0; i < stmt->column_count && !what; i++) {
         const tg_column_def *column = &stmt->columns[i];
-        what = column->not_null        ? "a NOT NULL column"
-               : column->default_value ? "a column default"
-               : column->generated     ? "a generated column"
+        what = column->not_null           ? "a NOT NULL column"
+               : column->default_value    ? "a column default"
+               : column->generated        ? "a generated column"
                : column->identity.len > 0 ? "an identity column"
-               : column->mask.len > 0 ? "a column mask"
-                                       : NULL;
+               : column->mask.len > 0     ? "a column mask"
+                                          : NULL;
         span = column->span;
     }
     if (!what && stmt->constraint_count > 0) {

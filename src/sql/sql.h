@@ -25,7 +25,8 @@ typedef struct tg_stmt_list {
 /*
  * Parses a file: statements separated by semicolons. Goes on after an error at the next semicolon,
  * so that diags gets all errors of the file (located in file, whose shown name may be NULL);
- * statements without error are returned, and of the others what is known. Text: checked for size, valid UTF-8, NUL bytes.
+ * statements without error are returned, and of the others what is known. Text: checked for size,
+ * valid UTF-8, NUL bytes.
  */
 void tg_sql_parse_file(tg_str text, const char *file, tg_arena *arena, tg_stmt_list *out_stmts,
                        tg_diags *diags);
