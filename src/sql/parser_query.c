@@ -245,13 +245,26 @@ static tg_code parse_select(tg_parser *parser, tg_relation *from, tg_query_body 
 
 /* ---- VALUES and other bodies ----------------------------------------------------------------- */
 
+/* (a, b) and struct(a, b), also with aliases, are the columns of a row, as in Spark. */
+static bool is_row(const tg_expr *expr)
+{
+    if (expr->kind == TG_EXPR_ROW) {
+        return true;
+    }
+    const tg_call *call = expr->kind == TG_EXPR_CALL ? expr->call : NULL;
+    return call && call->name.count == 1 && !call->name.parts[0].quoted &&
+           tg_keyword_find(call->name.parts[0].text) == TG_KW_STRUCT && expr->arg_count > 0 &&
+           !call->distinct && !call->arg_names && !call->filter && !call->over &&
+           call->within_group_count == 0 && !call->ignore_nulls && !call->respect_nulls;
+}
+
 /* (a, b), a, or (a): the columns of one row. */
 static tg_code parse_row(tg_parser *parser, tg_expr ***out_row, size_t *out_len)
 {
     tg_expr_vec row = {0};
     tg_expr *expr;
     TG_TRY(tg_parse_expr(parser, &expr));
-    if (expr->kind == TG_EXPR_ROW) {
+    if (is_row(expr)) {
         *out_row = expr->args;
         *out_len = expr->arg_count;
         return TG_OK;

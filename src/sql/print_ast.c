@@ -242,7 +242,7 @@ static bool print_unit(tg_printer *p, const tg_call *call, const tg_expr *arg)
         call->name.count == 1 && tg_keyword_takes_unit(tg_keyword_find(call->name.parts[0].text));
     bool is_text = arg->kind == TG_EXPR_LITERAL && arg->literal.type->kind == TG_TYPE_STRING;
     bool is_column = arg->kind == TG_EXPR_NAME && arg->name.count == 1;
-    if (!takes_unit || call->name.parts[0].quoted || (!is_text && !is_column)) {
+    if (!takes_unit || (!is_text && !is_column)) {
         return false;
     }
     tg_auto_arena tg_arena *scratch = tg_arena_new();
@@ -297,10 +297,13 @@ static void print_call(tg_printer *p, const tg_expr *expr)
     for (size_t i = 0; i < call->name.count; i++) {
         /* function names are words like if, left, current_date: bare unless they were quoted */
         add(p, i > 0 ? "." : "");
-        if (call->name.parts[i].quoted || begins_other_form(call->name.parts[i].text)) {
-            tg_sql_print_ident(call->name.parts[i].text, p->out);
+        tg_ident part = call->name.parts[i];
+        if (part.quoted && tg_keyword_find(part.text) == TG_KW_STRUCT) {
+            tg_buf_addf(p->out, "`%.*s`", TG_SARG(part.text)); /* bare it is a row of VALUES */
+        } else if (part.quoted || begins_other_form(part.text)) {
+            tg_sql_print_ident(part.text, p->out);
         } else {
-            tg_buf_adds(p->out, call->name.parts[i].text);
+            tg_buf_adds(p->out, part.text);
         }
     }
     if (call->no_parens) {

@@ -116,6 +116,9 @@ def test_a_key_twice_in_a_map(tidegate, expression):
     ("select * from lateral ((select 1) a join (select 2) b)", "PARSE_SYNTAX_ERROR"),
     ("select * from values 1 t(a) pivot (sum(a) for a in (1)", "PARSE_SYNTAX_ERROR"),
     ("select 1 from values 1 t(a) where false having true", [[1]]),
+    ("select * from values (1 as a, 2 as b), struct(3, 4), (struct(5, 6 as x))", [[1, 2], [3, 4], [5, 6]]),
+    ("select * from values struct(1), (struct(2))", [[1], [2]]),
+    ("select col1.a from values named_struct('a', 1)", [[1]]),
 ])
 def test_forms_that_were_read_past(tidegate, sql, expected):
     assert answer(tidegate, sql) == expected

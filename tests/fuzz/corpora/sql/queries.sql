@@ -39,7 +39,7 @@ VALUES (1), ((SELECT 2));
 VALUES ((SELECT 1) + 1);
 VALUES ((SELECT 1)[0]);
 VALUES (SELECT 1), 2;
-VALUES (1 AS a, 2 AS b);
+VALUES (1 AS a, 2 AS b), struct(1, 2), (struct(3)), `struct`(1, 2), struct();
 VALUES ((1, 2)), (3, 4);
 VALUES FROM (1, 2);
 VALUES (`select`(1));
