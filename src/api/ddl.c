@@ -79,7 +79,7 @@ static tg_code refuse_clauses(const tg_stmt *stmt, const char *statement, tg_err
                        : clauses->location.len       ? "LOCATION"
                        : clauses->schedule.len       ? "a schedule"
                        : clauses->refresh_policy.len ? "REFRESH POLICY"
-                       : clauses->has_row_filter     ? "WITH ROW FILTER"
+                       : clauses->row_filter.len     ? "WITH ROW FILTER"
                        : stmt->constraint_count      ? "a constraint"
                                                      : NULL;
     if (!what) {
