@@ -86,6 +86,15 @@ foreach(path IN LISTS groups)
   endif()
 endforeach()
 
+# Preloaded into tidegate by tests/fault. Without sanitizers in sanitizer builds too: it calls the system directly.
+add_library(fault_shim MODULE ${CMAKE_SOURCE_DIR}/tests/fault/shim.c)
+target_link_libraries(fault_shim PRIVATE tg_flags Threads::Threads)
+set_target_properties(fault_shim PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests PREFIX "" C_VISIBILITY_PRESET hidden)
+if(tg_sanitizers)
+  target_compile_options(fault_shim PRIVATE -fno-sanitize=all)
+  target_link_options(fault_shim PRIVATE -fno-sanitize=all)
+endif()
+
 # Headers alone, and the checks of tools/ that need a build. They look at the tree, so one run (release) is enough.
 get_target_property(yyjson_include tg_yyjson INTERFACE_INCLUDE_DIRECTORIES)
 add_test(NAME headers COMMAND ${CMAKE_SOURCE_DIR}/tests/headers/check-headers ${CMAKE_SOURCE_DIR}
