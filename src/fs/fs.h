@@ -55,7 +55,8 @@ typedef struct tg_fs {
     tg_code (*rename)(void *self, tg_str from, tg_str to, tg_error *err);
     tg_code (*fsync_file)(void *self, tg_str path, tg_error *err);
     tg_code (*fsync_folder)(void *self, tg_str path, tg_error *err);
-    /* With all missing parents, each made durable in its parent; fine when it exists already. */
+    /* With all missing parents, each made durable in its parent; fine when it exists already (then
+     * it is made durable too: whoever made it may have died before that). */
     tg_code (*make_folders)(void *self, tg_str path, tg_error *err);
     /* A file or an empty folder; PATH_NOT_FOUND when it is gone already. Not fsynced. */
     tg_code (*remove)(void *self, tg_str path, tg_error *err);

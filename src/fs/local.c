@@ -385,13 +385,27 @@ static tg_code local_fsync_folder(void *self, tg_str path, tg_error *err)
     return number ? io_error(err, number, "make durable", path) : TG_OK;
 }
 
+/*
+ * A folder that is there already may come from a process that was killed, or is about to make it
+ * durable: what will be written in it must not be lost with its name. Who may not read the folder
+ * above cannot do that, and is not stopped: not every folder was made by us.
+ */
+static tg_code sync_existing(tg_str path, tg_arena *scratch, tg_error *err)
+{
+    tg_str parent = tg_path_dirname(path);
+    int number = fsync_path(c_path(scratch, parent), O_DIRECTORY);
+    bool is_not_ours = number == EACCES || number == EPERM || number == EROFS;
+    return number && !is_not_ours ? io_error(err, number, "make durable", parent) : TG_OK;
+}
+
 static tg_code local_make_folders(void *self, tg_str path, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     const char *name = c_path(scratch, path);
     struct stat info;
     if (stat(name, &info) == 0) {
-        return S_ISDIR(info.st_mode) ? TG_OK : io_error(err, EEXIST, "make folder", path);
+        return S_ISDIR(info.st_mode) ? sync_existing(path, scratch, err)
+                                     : io_error(err, EEXIST, "make folder", path);
     }
     if (errno != ENOENT) {
         return io_error(err, errno, "make folder", path);
