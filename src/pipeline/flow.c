@@ -408,6 +408,19 @@ static void keep_counts(tg_flow_result *result, const tg_run_result *run, bool i
     result->source_rows_read = run->source_rows_read;
 }
 
+/*
+ * Nothing to do: this update says that the target is right, so the version it found must outlive a
+ * power failure. Its writer may have died, or not be there yet, between giving it its name and
+ * fsyncing the log's folder.
+ */
+static tg_code keep_found_version(tg_update *u, const tg_flow_run *run, tg_error *err)
+{
+    tg_str log = tg_path_join(u->arena, run->input.target_path, TG_S("_delta_log"));
+    bool exists; /* an engine's tables need not be folders */
+    TG_TRY(tg_fs_exists(u->context->fs, log, &exists, err));
+    return exists ? tg_fs_fsync_folder(u->context->fs, log, err) : TG_OK;
+}
+
 static tg_code run_program(tg_update *u, tg_flow_run *run, tg_error *err)
 {
     const tg_engine *engine = u->context->engine;
@@ -429,7 +442,7 @@ static tg_code run_program(tg_update *u, tg_flow_run *run, tg_error *err)
         pause_before_retry(u, attempt);
         TG_TRY(plan_again(u, run, err));
     }
-    return TG_OK;
+    return keep_found_version(u, run, err);
 }
 
 /* A plan made before an upstream flow committed is thrown away. */
@@ -449,7 +462,7 @@ static tg_code refresh(tg_update *u, tg_flow_run *run, tg_error *err)
     keep_plan(u, run);
     tg_update_event_planning(u, run);
     if (!run->plan.program) {
-        return TG_OK;
+        return keep_found_version(u, run, err);
     }
     tg_update_event_flow(u, run, TG_FLOW_STARTING, NULL);
     tg_update_event_flow(u, run, TG_FLOW_RUNNING, NULL);
