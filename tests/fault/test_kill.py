@@ -2,7 +2,7 @@
 """kill -9 at any system call leaves the old version or the new one, and the next command works.
 
 One clean run tells how many calls change what is below the project's folder; then a run in a fresh copy is killed before,
-and one after, each of them.
+and one after, each of them. After the next command, a power loss must leave its rows, too.
 """
 import collections
 import concurrent.futures
@@ -10,8 +10,8 @@ import os
 import pathlib
 
 import pytest
-from journal import Disk, Traced, kind
-from scenarios import SCENARIOS, check_log, check_unreferenced, copy, rows_of, sort
+from journal import Disk, Traced, all_names, kind, only_durable, put
+from scenarios import RUN, SCENARIOS, check_log, check_unreferenced, copy, rows_of, sort, tidegate
 
 WORKERS = 2
 # Sanitizer builds take long to start: there only before each call, which is after the one before it.
@@ -42,6 +42,7 @@ class Killer:
         """The states before and after the next command are checked. True: the new rows were there."""
         scenario, word = self.scenario, f"{number}-{'after' if after else 'before'}"
         traced = Traced(copy(self.base, self.folder / word), self.folder / f"notes-{word}")
+        disk = Disk(traced.folder, traced.shadow)
         assert traced.run(scenario.command, number, after), "the process ended before it was killed"
         check_log(traced.folder)
         check_unreferenced(traced.folder)
@@ -51,6 +52,16 @@ class Killer:
         traced.run(command)
         check_log(traced.folder)
         assert rows_of(traced.folder) == sort(rows)
+        for call in traced.journal():
+            disk.apply(call)
+        for variant in (only_durable, all_names):
+            lost = self.folder / f"lost-{word}-{variant.__name__}"
+            put(disk.survivor(variant), lost)
+            check_log(lost)
+            assert rows_of(lost) == sort(rows), f"after a power loss ({variant.__name__})"
+            if command == RUN:
+                tidegate(lost, RUN)  # it still knows its tables, and finds nothing to do
+                assert rows_of(lost) == sort(rows)
         return found == sort(scenario.new)
 
 
