@@ -167,7 +167,7 @@ def test_options(tidegate, arguments, error):
 
 @pytest.mark.parametrize("arguments, error", [
     (["rum"], "Did you mean run?"), (["dryrun"], "Did you mean dry-run?"), (["sq"], "Did you mean sql?"),
-    (["--hlep"], "Did you mean --help?"), (["show"], "TABLE is missing"),
+    (["--verson"], "Did you mean --version?"), (["--hlep"], "Did you mean --help?"), (["show"], "TABLE is missing"),
     (["sql", "--format", "jsn", "-e", "SELECT 1"], "Did you mean json?"), (["sql", "--keep-goin", "-e", "SELECT 1"], "Did you mean --keep-going?"),
 ])
 def test_commands(tidegate, arguments, error):
