@@ -343,7 +343,11 @@ tg_code tg_parse_create(tg_parser *parser, tg_stmt *stmt)
         tg_parse_word(parser, 0) == TG_KW_EXTERNAL) {
         return parse_other(parser, stmt);
     }
-    (void)tg_parse_at(parser, TG_KW_STREAMING);
-    (void)tg_parse_at(parser, TG_KW_MATERIALIZED);
+    if (tg_parse_accept(parser, TG_KW_STREAMING)) { /* the second word is at fault */
+        return tg_parse_expect(parser, TG_KW_TABLE);
+    }
+    if (tg_parse_accept(parser, TG_KW_MATERIALIZED)) {
+        return tg_parse_expect(parser, TG_KW_VIEW);
+    }
     return tg_parse_fail(parser, "STREAMING TABLE, MATERIALIZED VIEW, VIEW, TABLE, FLOW or SCHEMA");
 }

@@ -98,6 +98,19 @@ def project_again(project):
     return project
 
 
+def test_misspelt_view(tidegate):
+    refused(project_of(tidegate, VIEW.format("v", "s").replace("VIEW", "VEIW")), tidegate, 3, SYNTAX, "Did you mean VIEW?")
+
+
+@pytest.mark.parametrize("wrong, right", [
+    ("STREAMIN TABLE", "STREAMING"), ("STREAMING TABL", "TABLE"), ("REPLAC WHERE", "REPLACE"), ("REPLACE WHER", "WHERE"),
+])
+def test_misspelt_words_are_named(tidegate, wrong, right):
+    sql = re.sub(wrong.split()[0] + "[A-Z]* " + wrong.split()[1] + "[A-Z]*", wrong, GOOD)
+    assert sql != GOOD
+    refused(project_of(tidegate, sql), tidegate, 3, SYNTAX, f"Did you mean {right}?")
+
+
 @pytest.mark.parametrize("properties, error, hint", [
     ("'delta.apendOnly' = 'true'", "[DELTA_UNKNOWN_CONFIGURATION]", "`delta.appendOnly`"),
     ("'delta.checkpointIntervall' = '3'", "[DELTA_UNKNOWN_CONFIGURATION]", "`delta.checkpointInterval`"),
