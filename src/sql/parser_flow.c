@@ -33,7 +33,8 @@ static tg_code expect_by_name(tg_parser *parser)
     }
     (void)tg_parse_at(parser, TG_KW_BY);
     (void)tg_parse_fail(parser, "BY NAME");
-    if (parser->err && parser->err->hint) {
+    bool is_token = tg_parse_kind(parser, 0) != TG_TOK_ERROR; /* else the error is another one */
+    if (!is_token || (parser->err && parser->err->hint)) {
         return TG_INVALID_ARGUMENT;
     }
     return tg_error_hint(parser->err, "BY NAME is required: columns of flows are matched by name.");

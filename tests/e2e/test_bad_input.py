@@ -102,6 +102,11 @@ def test_misspelt_view(tidegate):
     refused(project_of(tidegate, VIEW.format("v", "s").replace("VIEW", "VEIW")), tidegate, 3, SYNTAX, "Did you mean VIEW?")
 
 
+def test_nul_in_sql_gives_no_advice_about_something_else(tidegate):
+    done = refused(project_of(tidegate, GOOD.replace("a > 1", "a > 1\0")), tidegate, 3, SYNTAX, "NUL")
+    assert "BY NAME is required" not in done.stderr
+
+
 @pytest.mark.parametrize("wrong, right", [
     ("STREAMIN TABLE", "STREAMING"), ("STREAMING TABL", "TABLE"), ("REPLAC WHERE", "REPLACE"), ("REPLACE WHER", "WHERE"),
 ])
