@@ -557,7 +557,12 @@ static tg_code print_subquery(tg_print_context *ctx, const tg_bexpr *expr, tg_er
     } else if (expr->kind == TG_B_EXISTS) {
         tg_buf_addz(ctx->out, expr->negated ? "NOT EXISTS (" : "EXISTS (");
     }
+    bool is_aggregate = expr->kind != TG_B_IN_QUERY; /* what DuckDB makes of it */
+    if (is_aggregate) {
+        TG_TRY(tg_print_enter_doubling(ctx, err));
+    }
     TG_TRY(tg_print_query(ctx, expr->rel, err));
+    ctx->doubling_depth -= is_aggregate;
     tg_buf_addz(ctx->out, expr->kind == TG_B_SUBQUERY ? ")" : "))");
     return TG_OK;
 }
@@ -569,7 +574,10 @@ static tg_code print_lambda(tg_print_context *ctx, const tg_bexpr *expr, tg_erro
         tg_buf_addf(ctx->out, i ? ", v%u" : "v%u", expr->params[i]);
     }
     tg_buf_addz(ctx->out, ": ");
-    return tg_print_expr(ctx, expr->args[0], err);
+    TG_TRY(tg_print_enter_doubling(ctx, err));
+    TG_TRY(tg_print_expr(ctx, expr->args[0], err));
+    ctx->doubling_depth--;
+    return TG_OK;
 }
 
 static void print_lambda_variable(tg_print_context *ctx, const tg_bexpr *expr)

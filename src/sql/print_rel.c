@@ -175,8 +175,20 @@ static tg_code print_join(tg_print_context *ctx, const tg_rel *rel, tg_error *er
     return tg_print_condition(ctx, rel->condition, err);
 }
 
+tg_code tg_print_enter_doubling(tg_print_context *ctx, tg_error *err)
+{
+    if (++ctx->doubling_depth > TG_LIMIT_DOUBLING_DEPTH) {
+        TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED,
+               "aggregations, subqueries and lambdas are nested deeper than %d levels",
+               TG_LIMIT_DOUBLING_DEPTH);
+        return tg_error_hint(err, "Put a part of the query into a table or materialized view.");
+    }
+    return TG_OK;
+}
+
 static tg_code print_aggregate(tg_print_context *ctx, const tg_rel *rel, tg_error *err)
 {
+    TG_TRY(tg_print_enter_doubling(ctx, err));
     put(ctx, "SELECT ");
     for (size_t i = 0; i < rel->group_count; i++) {
         TG_TRY(tg_print_group_key(ctx, rel->exprs[i], err));
@@ -195,6 +207,7 @@ static tg_code print_aggregate(tg_print_context *ctx, const tg_rel *rel, tg_erro
     for (size_t i = 0; i < rel->group_count; i++) {
         tg_buf_addf(ctx->out, i > 0 ? ", %zu" : " GROUP BY %zu", i + 1);
     }
+    ctx->doubling_depth--;
     return TG_OK;
 }
 

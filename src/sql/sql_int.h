@@ -16,12 +16,19 @@ struct tg_print_context {
     const tg_rel *const *scans; /* all scans of the whole tree, in tg_sql_scans order */
     size_t scan_count;
     int depth;
+    int doubling_depth; /* see tg_print_enter_doubling */
     int guard_depth;  /* guards of AND and OR around the current expression */
     int branch_depth; /* conditional functions around it, whose branches may not be taken */
     bool is_unfolded; /* it stands in a constant that DuckDB cannot fold */
     const struct tg_print_lambda
         *index_vars; /* lambda parameters that count from 0 in Spark and from 1 in DuckDB */
 };
+
+/*
+ * Around an aggregation, a subquery that is used as a value, or a lambda. DuckDB takes twice the
+ * time to prepare each one within another, and hears no interrupt meanwhile: 30 would be an hour.
+ */
+TG_CHECKED tg_code tg_print_enter_doubling(tg_print_context *ctx, tg_error *err);
 
 /* Prints an expression so that it can stand anywhere (in parentheses when it is not atomic). */
 TG_CHECKED tg_code tg_print_expr(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err);

@@ -232,6 +232,10 @@ tg_code tg_duckdb_error_(tg_error *err, const char *message)
     if (tg_str_starts(text, TG_S("Invalid Input Error"))) {
         return invalid_input(body, err);
     }
+    if (has(text, "Max expression depth limit")) { /* a Parser Error or a Binder Error */
+        TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED, "the query is nested too deeply for the engine");
+        return tg_error_hint(err, "Joins, arguments of concat and nested types count as levels.");
+    }
     (void)TG_ERR(err, TIDEGATE_ENGINE_ERROR, "the query engine failed");
     return tg_error_detail(err, "DuckDB says: %.*s", TG_SARG(text));
 }
