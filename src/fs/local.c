@@ -403,9 +403,14 @@ static tg_code local_make_folders(void *self, tg_str path, tg_error *err)
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     const char *name = c_path(scratch, path);
     struct stat info;
-    if (stat(name, &info) == 0) {
-        return S_ISDIR(info.st_mode) ? sync_existing(path, scratch, err)
-                                     : io_error(err, EEXIST, "make folder", path);
+    bool exists = stat(name, &info) == 0;
+    if (exists && !S_ISDIR(info.st_mode)) {
+        /* Not PATH_ALREADY_EXISTS, which tells callers that another writer was faster. */
+        TG_FAIL(err, TIDEGATE_IO, "could not make folder %.*s: a file is in its place",
+                TG_SARG(path));
+    }
+    if (exists) {
+        return sync_existing(path, scratch, err);
     }
     if (errno != ENOENT) {
         return io_error(err, errno, "make folder", path);

@@ -432,9 +432,7 @@ static tg_code run_program(tg_update *u, tg_flow_run *run, tg_error *err)
             keep_counts(run->result, &counts, run->plan.is_partial);
             return TG_OK;
         }
-        bool is_race = code == TG_CONFLICT ||
-                       (code == TG_ALREADY_EXISTS && run->plan.program->target.read_version < 0);
-        if (!is_race || attempt + 1 >= TG_LIMIT_COMMIT_ATTEMPTS ||
+        if (code != TG_CONFLICT || attempt + 1 >= TG_LIMIT_COMMIT_ATTEMPTS ||
             tg_env_is_cancelled(u->context->env)) {
             return code;
         }
