@@ -88,7 +88,7 @@ def test_kill(tmp_path, name, capsys):
     def attempt(point):
         try:
             states.add(killer.kill(*point))
-        except AssertionError as error:
+        except BaseException as error:  # a panic of Polars too: the place must be told
             call = calls[point[0] - 1]
             failures.append(f"killed {'after' if point[1] else 'before'} call {point[0]} ({kind(call)}): {error}")
 

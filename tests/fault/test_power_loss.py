@@ -15,6 +15,7 @@ from journal import Disk, Traced, all_names, kind, only_durable, put, some_names
 from scenarios import SCENARIOS, check_log, copy, rows_of, sort, tidegate
 
 WORKERS = 2
+pytestmark = pytest.mark.skipif("TIDEGATE_SANITIZE" in os.environ, reason="THE ORDER OF FSYNCS IS TESTED IN RELEASE BUILDS ONLY: it is the same")
 
 
 def first_report(folder, calls):
@@ -83,7 +84,7 @@ def test_power_loss(tmp_path, name, capsys):
         number, (place, is_reported, tree) = numbered
         try:
             player.check(number, is_reported, tree)
-        except Exception as error:  # whatever it is, the place must be told
+        except BaseException as error:  # a panic of Polars too: the place must be told
             failures.append(f"{place}: {error!r}")
 
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
