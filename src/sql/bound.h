@@ -152,7 +152,7 @@ struct tg_rel {
     tg_bexpr *limit, *offset; /* LIMIT */
     tg_set_op op;             /* SET_OP */
     bool all;
-    bool drops_order;       /* a subquery's ORDER BY stood here: its rows come in no order */
+    bool drops_order; /* a subquery's ORDER BY stood here: its rows come in no order */
 };
 
 typedef struct tg_bound_query {
