@@ -161,10 +161,11 @@ static bool merge(const tg_refresh_input *input, tg_cover *into, const tg_cover 
     return !both.is_upper_bound && narrow(input, into, both, arena);
 }
 
-void tg_coverage_add(const tg_refresh_input *input, const tg_cover *cover, tg_arena *arena,
-                     tg_coverage *coverage)
+void tg_coverage_add(const tg_refresh_input *input, const tg_cover *cover, tg_str fingerprint,
+                     tg_arena *arena, tg_coverage *coverage)
 {
-    for (size_t i = 0; i < coverage->count; i++) {
+    bool may_merge = tg_str_eq(cover->piece.fingerprint, fingerprint);
+    for (size_t i = 0; i < coverage->count && may_merge; i++) {
         if (same_origin(&coverage->items[i].piece, &cover->piece) &&
             merge(input, &coverage->items[i], cover, arena)) {
             return;

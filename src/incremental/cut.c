@@ -25,19 +25,21 @@ bool tg_cut_is_covered(const tg_refresh_input *input, const tg_coverage *left,
                        const tg_window *window, tg_str fingerprint, tg_arena *arena)
 {
     tg_region fresh = tg_region_none();
-    bool same_text = false; /* settles what regions cannot say */
+    bool is_whole = false; /* in one piece; an equal text settles what regions cannot say */
     for (size_t i = 0; i < left->count; i++) {
         const tg_cover *cover = &left->items[i];
         if (!is_fresh(input, &cover->piece, fingerprint)) {
             continue;
         }
-        same_text = same_text || tg_str_eq(cover->piece.where, window->text);
+        is_whole = is_whole || tg_str_eq(cover->piece.where, window->text) ||
+                   tg_region_contains(cover->region, window->region);
         if (!cover->region.is_upper_bound) {
             fresh = tg_region_or(arena, fresh, cover->region);
         }
     }
-    return (same_text || tg_region_contains(fresh, window->region)) && window->is_deterministic &&
-           !input->is_override && !input->is_full;
+    bool is_covered =
+        is_whole || (!window->is_indivisible && tg_region_contains(fresh, window->region));
+    return is_covered && window->is_deterministic && !input->is_override && !input->is_full;
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */
@@ -79,20 +81,21 @@ static void add_uncovered(cutter *c, const tg_flow_state *state, tg_region rest,
 }
 
 /*
- * Can a piece be told from the rest of the window? Not where it needs an opaque condition that the
- * window lacks.
+ * Can a piece be left alone while the rest of the window is computed? Not where it needs an opaque
+ * condition that the window lacks, nor where the answer is of one evaluation.
  */
 static bool is_separable(const cutter *c, tg_region region)
 {
-    return !region.is_upper_bound &&
+    return !region.is_upper_bound && !c->window->is_indivisible &&
            !tg_region_meets(tg_region_minus(c->arena, c->window->region, region), region);
 }
 
 static const char *stale_reason(const cutter *c, const tg_piece *piece, tg_str fingerprint)
 {
     return !tg_str_eq(piece->fingerprint, fingerprint) ? "QUERY_FINGERPRINT_CHANGED"
-           : is_fresh(c->input, piece, fingerprint)    ? "CANNOT_PUSH_PREDICATE"
-                                                       : "DATA_HAS_CHANGED";
+           : !is_fresh(c->input, piece, fingerprint)   ? "DATA_HAS_CHANGED"
+           : c->window->is_indivisible                 ? "PLAN_NOT_DETERMINISTIC"
+                                                       : "CANNOT_PUSH_PREDICATE";
 }
 
 static void add_parts(cutter *c, const tg_flow_state *state, const tg_coverage *left,

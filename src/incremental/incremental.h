@@ -51,6 +51,7 @@ typedef struct tg_flow_state {
     tg_str definition; /* digest of the expanded definition text */
     tg_str fingerprint;
     bool query_has_time_function; /* then an equal definition does not mean an equal fingerprint */
+    bool query_depends_on_order;  /* then pieces of two evaluations do not make one answer */
     bool predicate_is_deterministic;
     int64_t read_version;
     tg_str advanced; /* predicate of the region this commit brought up to date; "false": none */

@@ -13,6 +13,7 @@ typedef struct tg_window {
     tg_str text;               /* folded, Databricks SQL; "true" for everything */
     tg_region region;
     bool is_deterministic;
+    bool is_indivisible; /* its rows must be of one evaluation of the query */
 } tg_window;
 
 /* The window of this refresh over a schema; a view's is everything. */
@@ -66,9 +67,13 @@ void tg_coverage_take_changes(const tg_refresh_input *input, const tg_commit_fac
                               tg_coverage *coverage);
 /* All rows that are proven to be in a piece. */
 tg_region tg_coverage_region(const tg_coverage *coverage, tg_arena *arena);
-/* R4: one more piece, merged with one of the same origin where their union can be written. */
-void tg_coverage_add(const tg_refresh_input *input, const tg_cover *cover, tg_arena *arena,
-                     tg_coverage *coverage);
+/*
+ * R4: one more piece, merged with one of the same origin where their union can be written. Only
+ * pieces of the given fingerprint are merged (empty: none): of other queries it is not known whether
+ * two evaluations make one answer.
+ */
+void tg_coverage_add(const tg_refresh_input *input, const tg_cover *cover, tg_str fingerprint,
+                     tg_arena *arena, tg_coverage *coverage);
 /* The state with these pieces as JSON. */
 tg_str tg_coverage_state(const tg_flow_state *state, const tg_coverage *coverage, tg_arena *arena);
 /*

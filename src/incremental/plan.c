@@ -101,6 +101,7 @@ bool tg_plan_quick(const tg_refresh_input *input, tg_arena *arena, tg_refresh_pl
     if (tg_window_bind(input, input->target.schema, arena, &window, NULL) != TG_OK) {
         return false;
     }
+    window.is_indivisible = state.query_depends_on_order;
     tg_coverage_load(input, &state, arena, &left);
     tg_coverage_take_changes(input, input->commits, input->commit_count, input->state.state_version,
                              arena, &left);
@@ -387,6 +388,7 @@ static tg_flow_state new_state(const tg_refresh_input *input, const tg_bound_que
         .definition = tg_digest_text(arena, input->definition),
         .fingerprint = fingerprint,
         .query_has_time_function = query->has_time_function,
+        .query_depends_on_order = query->depends_on_order,
         .predicate_is_deterministic = window->is_deterministic,
         .read_version = input->target.exists ? input->target.version : -1,
     };
@@ -533,6 +535,7 @@ tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *que
     TG_TRY(plan_target(input, query_schema, arena, &target, &needs_new_rows, err));
     tg_window window;
     TG_TRY(tg_window_bind(input, target.schema, arena, &window, err));
+    window.is_indivisible = query->depends_on_order;
 
     tg_str fingerprint = fingerprint_of(input, query, arena);
     const char *missing;

@@ -77,11 +77,12 @@ bool tg_plan_rebase(const tg_refresh_plan *plan, const tg_refresh_input *input,
         }
     }
     tg_coverage pieces = {0};
+    tg_str merged = plan->state.query_depends_on_order ? TG_S("") : plan->state.fingerprint;
     for (size_t i = 0; i < plan->mine->count; i++) {
-        tg_coverage_add(input, &plan->mine->items[i], arena, &pieces);
+        tg_coverage_add(input, &plan->mine->items[i], merged, arena, &pieces);
     }
     for (size_t i = 0; i < r.carried.count; i++) {
-        tg_coverage_add(input, &r.carried.items[i], arena, &pieces);
+        tg_coverage_add(input, &r.carried.items[i], merged, arena, &pieces);
     }
     tg_flow_state state = plan->state;
     state.read_version = read_version;

@@ -84,6 +84,7 @@ static tg_str write_state(const tg_flow_state *state, size_t piece_count, tg_are
     tg_json_kstr(&out, "definition", state->definition);
     tg_json_kstr(&out, "fingerprint", state->fingerprint);
     tg_json_kbool(&out, "query_has_time_function", state->query_has_time_function);
+    tg_json_kbool(&out, "query_depends_on_order", state->query_depends_on_order);
     tg_json_ki64(&out, "read_version", state->read_version);
     tg_json_kstr(&out, "advanced", state->advanced);
     source_list sources = {0};
@@ -252,6 +253,7 @@ bool tg_flow_state_from_json(tg_str json, tg_arena *arena, tg_flow_state *out_st
         .definition = tg_json_get_str(root, "definition", TG_S("")),
         .fingerprint = tg_json_get_str(root, "fingerprint", TG_S("")),
         .query_has_time_function = tg_json_get_bool(root, "query_has_time_function", true),
+        .query_depends_on_order = tg_json_get_bool(root, "query_depends_on_order", true),
         .predicate_is_deterministic = tg_json_get_bool(root, "predicate_is_deterministic", false),
         .read_version = tg_json_get_i64(root, "read_version", INT64_MIN),
         .advanced = tg_json_get_str(root, "advanced", TG_S("true")),

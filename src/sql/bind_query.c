@@ -274,6 +274,7 @@ tg_code tg_sql_bind_query(const tg_query *query, const tg_bind_options *options,
         .table_count = b.tables.count,
         .has_time_function = b.has_time_function,
         .is_deterministic = b.random_count == 0,
+        .depends_on_order = tg_sql_depends_on_order(rel),
         .uses_zone = b.fn.used_zone,
     };
     return TG_OK;

@@ -161,7 +161,9 @@ typedef struct tg_bound_query {
     size_t table_count;
     bool has_time_function; /* a folded current_date() ... stood in it */
     bool is_deterministic;  /* false: rand(), uuid(), ... */
-    bool uses_zone;         /* an expression depends on the session zone */
+    bool
+        depends_on_order; /* first(), row_number(), LIMIT, sums of doubles: see tg_sql_depends_on_order */
+    bool uses_zone;       /* an expression depends on the session zone */
 } tg_bound_query;
 
 /* ---- binding --------------------------------------------------------------------------------- */
@@ -217,6 +219,11 @@ TG_CHECKED tg_code tg_sql_output_schema(const tg_rel *rel, tg_arena *arena, tg_s
 
 /* ---- rewriting and facts about bound trees --------------------------------------------------- */
 
+/*
+ * May two evaluations over the same rows give different answers, each right as a whole? Ties and
+ * the order in which rows are met decide then. True unless surely not.
+ */
+bool tg_sql_depends_on_order(const tg_rel *rel);
 /* A filter above rel. predicate's columns are 1 + output position (as tg_sql_bind_predicate gives);
  * they are rebased to rel's ids. */
 tg_rel *tg_sql_filter_output(tg_rel *rel, const tg_bexpr *predicate, tg_arena *arena);

@@ -33,7 +33,7 @@ typedef struct world {
     size_t commit_count;
     size_t cleaned; /* log files below are gone */
     size_t last_own;
-    unsigned next_id;
+    unsigned next_id, salts;
     uint64_t next_digest;
     int today, query, property, table_property;
     const pred *predicate;
@@ -46,6 +46,7 @@ typedef struct refresh {
     tg_str text;
     int today, query;
     bool is_override, is_full, keeps_newer;
+    unsigned salt;        /* of this evaluation: microseconds of its clock */
     size_t pins[SOURCES]; /* versions */
     tg_pin pin_list[SOURCES];
     tg_table tables[SOURCES];
@@ -259,7 +260,8 @@ static void begin(world *w, refresh *r)
     assert_ok(tg_sql_parse_expression(r->text, w->arena, &expr, &err), &err);
     tg_query *ast;
     assert_ok(tg_sql_parse_query(tg_str_from(queries[r->query].text), w->arena, &ast, &err), &err);
-    int64_t now_us = (FIRST_DAY + (int64_t)w->today) * TG_US_PER_DAY + TG_US_PER_DAY / 2;
+    r->salt = ++w->salts;
+    int64_t now_us = (FIRST_DAY + (int64_t)w->today) * TG_US_PER_DAY + TG_US_PER_DAY / 2 + r->salt;
     const tg_resolver resolver = {.resolve = resolve, .self = r};
     const tg_bind_options options = {
         .resolver = &resolver, .now_us = now_us, .zone = w->zone, .in_flow = true};
@@ -293,7 +295,7 @@ static void answer(const world *w, const refresh *r, bag *out)
     for (size_t i = 0; i < SOURCES; i++) {
         sources[i] = w->sources[i][r->pins[i]].rows;
     }
-    query_answer(r->query, sources, r->today, out);
+    query_answer(r->query, sources, r->today, r->salt, out);
 }
 
 static bool text_holds(const world *w, tg_str text, const row *item);
@@ -349,10 +351,27 @@ static void simulate(const world *w, const refresh *r, const bag *before, bag *o
     }
 }
 
+/* Nothing was done: then the rows are of one evaluation, whichever it was. */
+static bool is_of_one_evaluation(const world *w, const refresh *r, const bag *rows)
+{
+    refresh other = *r;
+    for (other.salt = 1; other.salt <= w->salts; other.salt++) {
+        bag expected;
+        simulate(w, &other, rows, &expected);
+        if (bag_equal(&expected, rows)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void check(const world *w, const refresh *r, const bag *before, const bag *after)
 {
     bag expected;
     simulate(w, r, before, &expected);
+    if (r->query == TIED && before == after && is_of_one_evaluation(w, r, after)) {
+        return;
+    }
     if (!bag_equal(&expected, after)) {
         for (size_t i = 0; i < expected.count; i++) {
             const row *x = &expected.rows[i];
@@ -409,7 +428,8 @@ static void answer_of_piece(const world *w, const tg_piece *piece, bag *out)
     }
     for (size_t i = 0; i < print_count; i++) {
         if (tg_str_eq(piece->fingerprint, tg_str_from(prints[i].text))) {
-            query_answer(prints[i].query, sources, prints[i].today, out);
+            unsigned salt = (unsigned)(piece->clock_us % TG_US_PER_SECOND);
+            query_answer(prints[i].query, sources, prints[i].today, salt, out);
             return;
         }
     }
@@ -721,7 +741,7 @@ static void act(world *w, int depth)
 static void history(world *w)
 {
     w->source_count[0] = w->source_count[1] = w->commit_count = w->cleaned = w->last_own = 0;
-    w->next_id = 0;
+    w->next_id = w->salts = 0;
     w->today = (int)pick(5);
     w->query = (int)pick(QUERIES);
     w->property = w->table_property = 0;

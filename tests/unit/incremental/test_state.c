@@ -39,6 +39,7 @@ static tg_flow_state example(tg_arena *arena, size_t piece_count)
                            .definition = TG_S("d1"),
                            .fingerprint = TG_S("f1"),
                            .query_has_time_function = false,
+                           .query_depends_on_order = true,
                            .predicate_is_deterministic = true,
                            .read_version = 41,
                            .advanced = TG_S("d >= DATE'2024-03-02'"),
@@ -61,6 +62,7 @@ static const char expected[] =
     "\"definition\":\"d1\","
     "\"fingerprint\":\"f1\","
     "\"query_has_time_function\":false,"
+    "\"query_depends_on_order\":true,"
     "\"read_version\":41,"
     "\"advanced\":\"d >= DATE'2024-03-02'\","
     "\"coverage\":["

@@ -291,6 +291,7 @@ const query queries[QUERIES] = {
     {"SELECT d, k, v FROM f WHERE k IN (SELECT k FROM m)", true},
     {"SELECT d, k, CAST(count(*) AS INT) AS v FROM f GROUP BY d, k", false},
     {"SELECT f.d, f.k, m.v FROM f JOIN m ON f.k = m.k", true},
+    {"SELECT d, k, v FROM f QUALIFY row_number() OVER (PARTITION BY k ORDER BY v < 9) = 1", false},
 };
 
 static void answer_row(int index, const bag sources[SOURCES], row item, int today, bag *out)
@@ -331,9 +332,29 @@ static void answer_row(int index, const bag sources[SOURCES], row item, int toda
     }
 }
 
-void query_answer(int index, const bag sources[SOURCES], int today, bag *out)
+/* One row of each key, whichever. */
+static void answer_tied(const bag *rows, unsigned salt, bag *out)
+{
+    for (int k = NONE; k < KEYS; k++) {
+        bag same = {0};
+        for (size_t i = 0; i < rows->count; i++) {
+            if (rows->rows[i].k == k) {
+                bag_add(&same, rows->rows[i]);
+            }
+        }
+        if (same.count > 0) {
+            bag_add(out, same.rows[(salt * 7919u + (unsigned)(k + 1) * 31u) % same.count]);
+        }
+    }
+}
+
+void query_answer(int index, const bag sources[SOURCES], int today, unsigned salt, bag *out)
 {
     *out = (bag){0};
+    if (index == TIED) {
+        answer_tied(&sources[0], salt, out);
+        return;
+    }
     for (size_t i = 0; i < sources[0].count; i++) {
         answer_row(index, sources, sources[0].rows[i], today, out);
     }

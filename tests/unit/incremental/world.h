@@ -47,13 +47,14 @@ int bound_eval(const tg_bexpr *expr, const row *item);
 
 /* ---- queries --------------------------------------------------------------------------------- */
 
-enum { QUERIES = 6 };
+enum { QUERIES = 7, TIED = 6 /* its answer depends on the order of rows */ };
 typedef struct query {
     const char *text;
     bool reads_keys; /* the second source too */
 } query;
 extern const query queries[QUERIES];
-void query_answer(int index, const bag sources[SOURCES], int today, bag *out);
+/* salt: settles ties, differently in each evaluation. */
+void query_answer(int index, const bag sources[SOURCES], int today, unsigned salt, bag *out);
 
 /* ---- chance ---------------------------------------------------------------------------------- */
 
