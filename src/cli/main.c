@@ -101,15 +101,26 @@ static int dispatch(tg_cli *cli)
     return TG_STATUS_USAGE;
 }
 
+/* An answer that did not arrive is a failure; what was lost in an earlier flush counts too. */
+static int check_output(int status)
+{
+    bool is_lost = fflush(stdout) != 0;
+    if ((is_lost || ferror(stdout)) && status == TG_STATUS_OK) {
+        fprintf(stderr, "tidegate: could not write to standard output\n");
+        return TG_STATUS_FAILED;
+    }
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
         printf("tidegate " TG_VERSION_STRING "\n");
-        return TG_STATUS_OK;
+        return check_output(TG_STATUS_OK);
     }
     if (argc == 2 && strcmp(argv[1], "--man") == 0) {
         tg_cli_man(stdout);
-        return TG_STATUS_OK;
+        return check_output(TG_STATUS_OK);
     }
     signal(SIGPIPE, SIG_DFL); /* a closed pipe ends us quietly, as other tools */
     tg_cli cli = {.arena = tg_arena_new()};
@@ -123,10 +134,7 @@ int main(int argc, char **argv)
     } else {
         status = dispatch(&cli);
     }
-    if (fflush(stdout) != 0 && status == TG_STATUS_OK) {
-        fprintf(stderr, "tidegate: could not write to standard output\n");
-        status = TG_STATUS_FAILED;
-    }
+    status = check_output(status);
     tg_arena_free(cli.arena);
     return status;
 }

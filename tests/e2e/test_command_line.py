@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is wrong on the command line is said as such: exit status 2, before anything is read."""
+import os
+import subprocess
+
 import pytest
 from pipeline import Pipeline
 
@@ -64,3 +67,15 @@ def test_the_man_page_can_be_copied_from(tidegate):
     assert ".B \\-\\-refresh A,B" in labels
     assert not any("-" in label.replace("\\-", "") for label in labels)
     assert text == "".join(line.rstrip() + "\n" for line in text.splitlines())
+
+
+@pytest.mark.parametrize("arguments", [
+    ["sql", "-e", "SELECT 1", "--format", "csv"], ["sql", "-e", "SELECT 1", "--format", "json"], ["sql", "-e", "SELECT 1"],
+    ["sql", "-e", "SELECT * FROM (VALUES (1), (2)) a CROSS JOIN (VALUES (1), (2)) b", "--format", "rows"], ["--version"], ["--man"],
+    ["--help"],
+])
+def test_lost_output_is_a_failure(tidegate, arguments):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([os.environ["TIDEGATE_BIN"], *arguments], cwd=tidegate.folder, stdout=full, stderr=subprocess.PIPE,
+                              text=True, check=False)
+    assert (done.returncode, "could not write to standard output" in done.stderr) == (1, True)
