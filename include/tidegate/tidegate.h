@@ -94,6 +94,11 @@ void tg_rows_close(tg_rows *rows);
 
 /** Receives every event of an update as one JSON object. @since 0.1.0 */
 typedef void (*tg_event_callback)(void *context, const char *event_json);
+/** A predicate of a REPLACE WHERE flow for one update only. @since 0.1.0 */
+typedef struct tg_predicate_override {
+    const char *flow_name; /**< short or full name */
+    const char *predicate_override;
+} tg_predicate_override;
 /** What to do with a pipeline. Set struct_size to sizeof. @since 0.1.0 */
 typedef struct tg_update_request {
     size_t struct_size;
@@ -102,6 +107,8 @@ typedef struct tg_update_request {
     size_t refresh_count;
     tg_event_callback on_event; /**< may be NULL */
     void *context;
+    const tg_predicate_override *replace_where_overrides; /**< may be NULL */
+    size_t replace_where_override_count;
 } tg_update_request;
 /**
  * Runs one update of the session's pipeline (the session needs a spec). out_summary gets the JSON

@@ -236,10 +236,37 @@ static void forward_event(void *self, const tg_event *event, tg_str json_line)
     request->on_event(request->context, tg_str_cstr(scratch, json_line));
 }
 
+/* Who was built with an older header gives a shorter request: what it lacks has its default. */
+static bool take_request(const tg_update_request *request, tg_update_request *out)
+{
+    if (!request || request->struct_size < offsetof(tg_update_request, replace_where_overrides)) {
+        return false;
+    }
+    memset(out, 0, sizeof(*out));
+    memcpy(out, request, request->struct_size < sizeof(*out) ? request->struct_size : sizeof(*out));
+    return true;
+}
+
+static const tg_override *take_overrides(const tg_update_request *request, tg_arena *arena)
+{
+    size_t count = request->replace_where_override_count;
+    tg_override *overrides = TG_NEW_ARRAY(arena, tg_override, count);
+    for (size_t i = 0; i < count; i++) {
+        const tg_predicate_override *given = &request->replace_where_overrides[i];
+        overrides[i] = (tg_override){
+            .flow = tg_str_trim(tg_str_from(given->flow_name)),
+            .predicate = tg_str_trim(tg_str_from(given->predicate_override)),
+            .origin = tg_arena_printf(arena, "replace_where_overrides[%zu]", i),
+        };
+    }
+    return overrides;
+}
+
 tg_status tg_session_update(tg_session *session, const tg_update_request *request,
                             const char **out_summary, tg_failure **err)
 {
-    if (!session || !request || request->struct_size < sizeof(*request) || !out_summary) {
+    tg_update_request taken;
+    if (!session || !take_request(request, &taken) || !out_summary) {
         return usage(err, "session, request with struct_size, and out_summary must be given");
     }
     if (!tg_api_spec(session->api)) {
@@ -248,16 +275,18 @@ tg_status tg_session_update(tg_session *session, const tg_update_request *reques
     *out_summary = NULL;
     tg_api_begin(session->api);
     tg_auto_arena tg_arena *arena = tg_arena_new();
-    tg_str *refresh = TG_NEW_ARRAY(arena, tg_str, request->refresh_count);
-    for (size_t i = 0; i < request->refresh_count; i++) {
-        refresh[i] = tg_str_from(request->refresh[i]);
+    tg_str *refresh = TG_NEW_ARRAY(arena, tg_str, taken.refresh_count);
+    for (size_t i = 0; i < taken.refresh_count; i++) {
+        refresh[i] = tg_str_from(taken.refresh[i]);
     }
-    tg_event_sink sink = {.event = forward_event, .self = (void *)(uintptr_t)request};
-    tg_update_options options = {.is_dry_run = request->dry_run != 0,
+    tg_event_sink sink = {.event = forward_event, .self = &taken};
+    tg_update_options options = {.is_dry_run = taken.dry_run != 0,
                                  .refresh = refresh,
-                                 .refresh_count = request->refresh_count,
+                                 .refresh_count = taken.refresh_count,
+                                 .overrides = take_overrides(&taken, arena),
+                                 .override_count = taken.replace_where_override_count,
                                  .cause = "API_CALL",
-                                 .sink = request->on_event ? &sink : NULL};
+                                 .sink = taken.on_event ? &sink : NULL};
     tg_update_result result;
     tg_diags diags = TG_DIAGS_INIT;
     tg_status status = (tg_status)tg_api_update(session->api, &options, &result, &diags);

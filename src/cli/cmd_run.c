@@ -119,6 +119,47 @@ static void print_result(const tg_update_result *result, bool as_json, bool is_d
     }
 }
 
+static tg_code read_override_file(tg_cli *cli, tg_str path, tg_override **out_overrides,
+                                  size_t *out_count, tg_error *err)
+{
+    tg_str text;
+    TG_TRY(tg_fs_read(tg_fs_local(), path, TG_LIMIT_OVERRIDE_FILE_BYTES, cli->arena, &text, err));
+    return tg_overrides_from_json(text, tg_str_cstr(cli->arena, path), cli->arena, out_overrides,
+                                  out_count, err);
+}
+
+/* Prints what is wrong; the exit status. */
+static int read_overrides(tg_cli *cli, tg_update_options *options)
+{
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    TG_VEC(tg_override) all = {0};
+    for (size_t i = 0; i < cli->values[TG_OPT_REPLACE_WHERE].count; i++) {
+        tg_override override;
+        if (tg_override_parse(cli->values[TG_OPT_REPLACE_WHERE].items[i], "--replace-where",
+                              &override, &err) != TG_OK) {
+            return tg_cli_usage(&err, cli->command);
+        }
+        TG_VEC_PUSH(cli->arena, &all, override);
+    }
+    for (size_t i = 0; i < cli->values[TG_OPT_REPLACE_WHERE_OVERRIDES].count; i++) {
+        tg_override *overrides;
+        size_t count;
+        tg_str path = cli->values[TG_OPT_REPLACE_WHERE_OVERRIDES].items[i];
+        tg_code code = read_override_file(cli, path, &overrides, &count, &err);
+        if (code != TG_OK) {
+            (void)tg_error_context(&err, "in --replace-where-overrides");
+            tg_cli_print_error(&err);
+            return tg_api_status(code, /* nothing_touched= */ true);
+        }
+        for (size_t j = 0; j < count; j++) {
+            TG_VEC_PUSH(cli->arena, &all, overrides[j]);
+        }
+    }
+    options->overrides = all.items;
+    options->override_count = all.count;
+    return TG_STATUS_OK;
+}
+
 static int update(tg_cli *cli, bool is_dry_run)
 {
     bool as_json = cli->given[TG_OPT_JSON];
@@ -131,12 +172,16 @@ static int update(tg_cli *cli, bool is_dry_run)
         return tg_cli_usage(&err, cli->command);
     }
     options.refresh = refresh;
+    int status = read_overrides(cli, &options);
+    if (status != TG_STATUS_OK) {
+        return status;
+    }
     tg_api *api;
     if (!as_json) {
         say("Loading pipeline spec%s%.*s", cli->given[TG_OPT_SPEC] ? " from " : "",
             TG_SARG(cli->value[TG_OPT_SPEC]));
     }
-    int status = tg_cli_open(cli, /* need_spec= */ true, &api);
+    status = tg_cli_open(cli, /* need_spec= */ true, &api);
     if (status != TG_STATUS_OK) {
         return status;
     }

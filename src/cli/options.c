@@ -44,20 +44,10 @@ static bool option_of(size_t option, tg_command_id command)
 
 /* Options that exist elsewhere under these names: accepted by other tools of the same kind, said so
  * instead of "unknown". */
-static const char *const LATER[] = {"full-refresh",
-                                    "full-refresh-all",
-                                    "replace-where",
-                                    "replace-where-overrides",
-                                    "allow-reset",
-                                    "allow-shrink",
-                                    "allow-clock-back",
-                                    "param",
-                                    "conf",
-                                    "strict-spec",
-                                    "adopt",
-                                    "master",
-                                    "remote",
-                                    "listen"};
+static const char *const LATER[] = {"full-refresh", "full-refresh-all", "allow-reset",
+                                    "allow-shrink", "allow-clock-back", "param",
+                                    "conf",         "strict-spec",      "adopt",
+                                    "master",       "remote",           "listen"};
 
 /* The same for commands. */
 static const struct {
@@ -274,11 +264,14 @@ static void option_label(size_t option, tg_buf *out)
 
 static void print_options(tg_command_id command, FILE *to)
 {
+    enum { LABEL_WIDTH = 22 };
     for (size_t i = 0; i < TG_OPT_COUNT_; i++) {
         if (option_of(i, command)) {
             tg_auto_buf tg_buf label = TG_BUF_INIT;
             option_label(i, &label);
-            fprintf(to, "  %-22s  %s\n", tg_buf_cstr(&label), OPTIONS[i].doc);
+            bool is_wide = label.len > LABEL_WIDTH; /* its meaning stands on a line of its own */
+            fprintf(to, "  %-*s%s", LABEL_WIDTH, tg_buf_cstr(&label), is_wide ? "\n" : "");
+            fprintf(to, "%*s%s\n", is_wide ? LABEL_WIDTH + 4 : 2, "", OPTIONS[i].doc);
         }
     }
 }

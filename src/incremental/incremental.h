@@ -162,7 +162,13 @@ TG_CHECKED tg_code tg_plan_check_partitioning(const tg_refresh_input *input, tg_
 /* Is NO_OP proven? Then out_plan is set (technique NO_OP). Errors are left to tg_plan_refresh. */
 bool tg_plan_quick(const tg_refresh_input *input, tg_arena *arena, tg_refresh_plan *out_plan);
 /*
- * Errors: predicate names a column that the output lacks (UNRESOLVED_COLUMN...), is not boolean,
+ * Turns what is wrong with the predicate of an override into
+ * INVALID_REPLACE_WHERE_OVERRIDE.INVALID_EXPRESSION, with a span in the predicate's text.
+ */
+tg_code tg_plan_refuse_override(tg_str flow_name, tg_str predicate_text, tg_error *err);
+/*
+ * Errors: predicate names a column that the output lacks (UNRESOLVED_COLUMN...), is not boolean
+ * (both as INVALID_REPLACE_WHERE_OVERRIDE.INVALID_EXPRESSION where it is an override's),
  * schema not compatible with the table's (INCOMPATIBLE ... classes), declared columns that differ
  * from the query's (USER_SPECIFIED_AND_INFERRED_SCHEMA_NOT_COMPATIBLE).
  */

@@ -13,6 +13,23 @@ static tg_window everything(void)
                        .is_deterministic = true};
 }
 
+tg_code tg_plan_refuse_override(tg_str flow_name, tg_str predicate_text, tg_error *err)
+{
+    tg_auto_error tg_error cause = TG_ERROR_INIT;
+    if (err) {
+        tg_error_move(&cause, err);
+    }
+    (void)TG_ERR(err, INVALID_REPLACE_WHERE_OVERRIDE_INVALID_EXPRESSION,
+                 "the predicate `%.*s` cannot override that of flow %.*s: [%s] %s",
+                 TG_SARG(predicate_text), TG_SARG(flow_name), tg_error_name(&cause),
+                 cause.message ? cause.message : "");
+    if (cause.hint) {
+        (void)tg_error_hint(err, "%s", cause.hint);
+    }
+    return cause.has_span ? tg_error_span(err, cause.span_offset, cause.span_len)
+                          : tg_error_span(err, 0, predicate_text.len);
+}
+
 tg_code tg_window_bind(const tg_refresh_input *input, tg_schema schema, tg_arena *arena,
                        tg_window *out_window, tg_error *err)
 {
@@ -23,9 +40,14 @@ tg_code tg_window_bind(const tg_refresh_input *input, tg_schema schema, tg_arena
     tg_bind_options options = {.now_us = input->now_us, .zone = input->zone, .in_flow = true};
     tg_bexpr *bound;
     bool has_time_function, is_deterministic;
-    TG_TRY(tg_sql_bind_predicate(input->predicate, schema, input->aliases, input->alias_count,
-                                 &options, arena, &bound, &has_time_function, &is_deterministic,
-                                 err));
+    tg_code code =
+        tg_sql_bind_predicate(input->predicate, schema, input->aliases, input->alias_count,
+                              &options, arena, &bound, &has_time_function, &is_deterministic, err);
+    if (code != TG_OK) {
+        return input->is_override
+                   ? tg_plan_refuse_override(input->flow_name, input->predicate_text, err)
+                   : code;
+    }
     bound = tg_sql_fold(bound, input->zone, arena);
     tg_auto_buf tg_buf text = TG_BUF_INIT;
     tg_sql_print_predicate(bound, schema, &text);

@@ -141,6 +141,7 @@ static void fill_input(tg_update *u, tg_flow_run *run)
                                     .zone = u->zone,
                                     .predicate = flow->spec->predicate,
                                     .predicate_text = flow->spec->predicate_text,
+                                    .is_override = run->override != NULL,
                                     .aliases = flow->aliases,
                                     .alias_count = flow->alias_count,
                                     .definition = digest_definition(u, flow),
@@ -150,6 +151,10 @@ static void fill_input(tg_update *u, tg_flow_run *run)
                                     .columns = dataset->stmt->columns,
                                     .column_count = dataset->stmt->column_count};
     run->input.properties = wanted_properties(u, dataset, &run->input.property_count);
+    if (run->override) {
+        run->input.predicate = run->override_expr;
+        run->input.predicate_text = run->override->predicate;
+    }
 }
 
 /* ---- planning -------------------------------------------------------------------------------- */
@@ -257,7 +262,13 @@ static tg_code plan(tg_update *u, tg_flow_run *run, bool try_quick, tg_error *er
     if (!run->is_bound) {
         TG_TRY(bind(u, run, err));
     }
-    TG_TRY(tg_plan_refresh(&run->input, &run->query, u->arena, &run->plan, err));
+    tg_code code = tg_plan_refresh(&run->input, &run->query, u->arena, &run->plan, err);
+    if (code != TG_OK) {
+        if (err->cls == TG_E_INVALID_REPLACE_WHERE_OVERRIDE_INVALID_EXPRESSION) {
+            tg_override_locate(run->override, err); /* its span is not one of the flow's file */
+        }
+        return code;
+    }
     return check_target(u, run, err);
 }
 
@@ -473,11 +484,13 @@ static tg_code refresh(tg_update *u, tg_flow_run *run, tg_error *err)
 }
 
 /*
- * A span of a run-time error may point into a view's file; without knowing which, the flow's
- * definition is a better place than a wrong one.
+ * A span of a run-time error may point into a view's file or into an override; without knowing which,
+ * the flow's definition is a better place than a wrong one.
  */
-static void locate_runtime(const tg_flow *flow, tg_error *err)
+static void locate_runtime(const tg_flow_run *run, tg_error *err)
 {
+    const tg_flow *flow = run->flow;
+    err->has_span = err->has_span && (!run->override || err->place.line > 0);
     for (size_t i = 0; i < flow->view_count && err->place.line == 0; i++) {
         err->has_span = err->has_span && flow->views[i]->file == flow->file;
     }
@@ -499,7 +512,7 @@ void tg_flow_refresh(tg_update *u, tg_flow_run *run)
         tg_update_event_flow(u, run, TG_FLOW_STOPPED, NULL);
         return;
     }
-    locate_runtime(run->flow, &err);
+    locate_runtime(run, &err);
     (void)tg_error_context(&err, "while refreshing flow %.*s", TG_SARG(run->flow->event_name));
     tg_error *kept = TG_NEW(u->arena, tg_error);
     tg_error_move(kept, &err);

@@ -178,10 +178,31 @@ TG_CHECKED tg_code tg_graph_build(const tg_spec *spec, const tg_fs *fs, tg_arena
 
 /* ---- update ---------------------------------------------------------------------------------- */
 
+/* The predicate of a REPLACE WHERE flow for one update only. Texts as given; empty: absent. */
+typedef struct tg_override {
+    tg_str flow; /* short or full name */
+    tg_str predicate;
+    const char *origin; /* for messages: "--replace-where", "overrides.json[2]" */
+} tg_override;
+
+/* FLOW=PREDICATE, whose texts are borrowed. TIDEGATE_INVALID_OPTION without the "=". */
+TG_CHECKED tg_code tg_override_parse(tg_str text, const char *origin, tg_override *out,
+                                     tg_error *err);
+/*
+ * replace_where_overrides of the vendor's request: [{"flow_name", "predicate_override"}]. file is
+ * named in messages. Errors: TIDEGATE_INVALID_JSON, TIDEGATE_INVALID_OPTION for another shape; what
+ * is absent or null is left empty for the update to refuse.
+ */
+TG_CHECKED tg_code tg_overrides_from_json(tg_str text, const char *file, tg_arena *arena,
+                                          tg_override **out_overrides, size_t *out_count,
+                                          tg_error *err);
+
 typedef struct tg_update_options {
     bool is_dry_run;       /* analyses only: reads, writes nothing, no event file */
     const tg_str *refresh; /* --refresh: tables (or flows) by short or full name; none: all */
     size_t refresh_count;
+    const tg_override *overrides; /* INVALID_REPLACE_WHERE_OVERRIDE.* before anything is touched */
+    size_t override_count;
     tg_str now;                /* --now as written; empty: the clock of tg_env */
     tg_str timezone;           /* --timezone; empty: the spec's */
     bool explain;              /* keep the printed refresh programs in the result */

@@ -221,6 +221,7 @@ tg_code tg_update_run(const tg_update_context *context, const tg_graph *graph,
     tg_code code = set_clock(&u, &err);
     if (code == TG_OK) {
         TG_TRY(tg_update_select(&u));
+        TG_TRY(tg_update_apply_overrides(&u));
         code = open_log(&u, &err);
     }
     if (code != TG_OK) {

@@ -34,6 +34,20 @@ static void add_strings(tg_json_out *out, const char *key, const tg_str *items, 
     tg_json_end_array(out);
 }
 
+/* In the shape of the vendor's request, as it can be sent again. */
+static void add_overrides(tg_json_out *out, const tg_update_options *options)
+{
+    tg_json_keyz(out, "replace_where_overrides");
+    tg_json_array(out);
+    for (size_t i = 0; i < options->override_count; i++) {
+        tg_json_object(out);
+        tg_json_kstr(out, "flow_name", options->overrides[i].flow);
+        tg_json_kstr(out, "predicate_override", options->overrides[i].predicate);
+        tg_json_end_object(out);
+    }
+    tg_json_end_array(out);
+}
+
 static void emit_create_update(tg_update *u, const char *cause)
 {
     const tg_spec *spec = u->graph->spec;
@@ -45,6 +59,9 @@ static void emit_create_update(tg_update *u, const char *cause)
     tg_json_kbool(&out, "full_refresh", false);
     tg_json_kbool(&out, "validate_only", u->options->is_dry_run);
     add_strings(&out, "refresh_selection", u->options->refresh, u->options->refresh_count);
+    if (u->options->override_count > 0) {
+        add_overrides(&out, u->options);
+    }
     tg_json_kstr(&out, "now", tg_instant_text(u->arena, u->now_us));
     tg_json_kstr(&out, "timezone", tg_zone_name(u->zone));
     tg_json_keyz(&out, "config");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared by the files that run an update: update.c (phases), selection.c (--refresh), sources.c
- * (pins and names), flow.c (one refresh), update_events.c (what is told).
+ * Shared by the files that run an update: update.c (phases), selection.c (--refresh), override.c
+ * (--replace-where), sources.c (pins and names), flow.c (one refresh), update_events.c (what is told).
  */
 #ifndef TG_PIPELINE_UPDATE_INT_H
 #define TG_PIPELINE_UPDATE_INT_H
@@ -29,6 +29,8 @@ typedef struct tg_flow_run {
     const tg_flow *flow;
     tg_target *target;
     bool is_selected;
+    const tg_override *override; /* NULL: the declared predicate holds */
+    tg_expr *override_expr;
     tg_refresh_input input;
     tg_refresh_plan plan; /* holds for the pins of its input */
     tg_bound_query query; /* when it was bound */
@@ -64,6 +66,12 @@ int64_t tg_update_elapsed_ms(const tg_update *u, int64_t since_ns);
 /* ---- selection.c ---- */
 /* Sets is_selected of the runs. */
 TG_CHECKED tg_code tg_update_select(tg_update *u);
+
+/* ---- override.c ---- */
+/* Sets override of the runs; behind the selection. All errors go to diags. */
+TG_CHECKED tg_code tg_update_apply_overrides(tg_update *u);
+/* Turns a span in the override's predicate into a place. */
+void tg_override_locate(const tg_override *override, tg_error *err);
 
 /* ---- sources.c ---- */
 /* Pins what the selected flows read and this pipeline does not write. Errors go to diags. */

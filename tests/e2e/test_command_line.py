@@ -29,7 +29,7 @@ def test_names_of_a_list_may_have_blanks_around_them(tidegate):
     (["--verison"], "Did you mean --version?"),
     (["--spec", "x", "run"], "option --spec stands before the command\nWrite: tidegate COMMAND --spec"),
     (["run", "--catalog", "x"], "option --catalog is not available for tidegate run"),
-    (["run", "--replace-where", "f=a"], "option --replace-where is not available in this release"),
+    (["run", "--allow-shrink"], "option --allow-shrink is not available in this release"),
     (["run", "--now", ""], "option --now has an empty value"),
     (["sql", "--warehouse="], "option --warehouse has an empty value"),
     (["run", "--spec"], "option --spec needs a value: PATH"),
@@ -53,6 +53,13 @@ def test_help(tidegate, command):
     assert max(map(len, text.split("\n\n", 2)[1].splitlines())) <= 80
     assert tidegate("help", command).stdout == text
     assert tidegate("-h").stdout == tidegate("help").stdout == tidegate("--help").stdout
+
+
+def test_a_long_option_has_its_meaning_on_the_next_line(tidegate):
+    lines = tidegate("run", "--help").stdout.splitlines()
+    at = lines.index("  --replace-where FLOW=PREDICATE")
+    assert lines[at + 1].startswith(" " * 26 + "another predicate")
+    assert "  --refresh A,B           refresh these tables only; may be repeated" in lines
 
 
 def test_a_dry_run_explains(tidegate):

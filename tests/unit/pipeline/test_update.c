@@ -819,6 +819,57 @@ static void test_overtaken_by_the_same_work(void **state)
     assert_int_equal(program->steps[0].pin->version, 2);
 }
 
+static void run_override(fixture *f, const char *predicate, const char *technique, int64_t version)
+{
+    const tg_override override = {
+        .flow = TG_S("t"), .predicate = tg_str_from(predicate), .origin = "test"};
+    run_with(f, (tg_update_options){.overrides = &override, .override_count = 1});
+    assert_ok(f->code, f->diags.count ? &f->diags.items[0] : NULL);
+    check(f, "t", TG_FLOW_COMPLETED, technique, version);
+    assert_string_equal(result_of(f, "t")->issues[0].issue_type, "REPLACE_WHERE_BACKFILL");
+}
+
+static void test_an_override_is_of_one_update(void **state)
+{
+    fixture *f = *state;
+    run_window(f, "a = 1", "COMPLETE_REPLACE_WHERE", 0);
+    run_override(f, "a = 2", "COMPLETE_REPLACE_WHERE", 1);
+    const tg_program *program = tg_fake_run_at(f->engine, 1)->program;
+    assert_str(program->parameters[1].value, "a = 2");
+    run_window(f, "a = 1", "NO_OP", -1);
+    run_override(f, "a = 1", "COMPLETE_REPLACE_WHERE", 2);
+    run_window(f, "a IN (1, 2)", "NO_OP", -1);
+}
+
+static void test_an_override_survives_a_lost_race(void **state)
+{
+    fixture *f = *state;
+    run_window(f, "a = 1", "COMPLETE_REPLACE_WHERE", 0);
+    const tg_commit_fact winner = {.changes_data = true, .hull = tg_region_all()};
+    tg_fake_lose_next_race(f->engine, &winner, 1);
+    run_override(f, "a = 2", "COMPLETE_REPLACE_WHERE", 2);
+    assert_str(
+        tg_fake_run_at(f->engine, tg_fake_run_count(f->engine) - 1)->program->parameters[1].value,
+        "a = 2");
+    run_window(f, "a = 2", "NO_OP", -1);
+}
+
+static void test_a_wrong_override_stops_everything(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", daily);
+    tg_override overrides[2] = {
+        {.flow = TG_S("daily"), .predicate = TG_S("n = 1 AND m = 2"), .origin = "test"},
+        {.flow = TG_S("dayly"), .predicate = TG_S("n = 1"), .origin = "test"}};
+    run_with(f, (tg_update_options){.overrides = overrides, .override_count = 1});
+    check_error(f, "INVALID_REPLACE_WHERE_OVERRIDE.INVALID_EXPRESSION", NULL);
+    assert_string_equal(f->diags.items[0].place.file, "test");
+    assert_int_equal(f->diags.items[0].place.column, 11);
+    run_with(f, (tg_update_options){.overrides = overrides, .override_count = 2});
+    check_error(f, "INVALID_REPLACE_WHERE_OVERRIDE.FLOW_NOT_FOUND", "Did you mean `daily`?");
+    assert_int_equal(tg_fake_run_count(f->engine), 0);
+}
+
 static void test_cancelled(void **state)
 {
     fixture *f = *state;
@@ -900,6 +951,9 @@ int main(void)
         UPDATE_TEST(test_a_loser_keeps_what_the_winner_recorded),
         UPDATE_TEST(test_a_loser_forgets_what_a_later_winner_changed),
         UPDATE_TEST(test_a_commit_of_metadata_keeps_the_pieces),
+        UPDATE_TEST(test_an_override_is_of_one_update),
+        UPDATE_TEST(test_an_override_survives_a_lost_race),
+        UPDATE_TEST(test_a_wrong_override_stops_everything),
         UPDATE_TEST(test_cancelled),
         UPDATE_TEST(test_dry_run),
         UPDATE_TEST(test_summary),
