@@ -74,9 +74,13 @@ TG_CHECKED tg_code tg_cli_print_result(tg_result *result, tg_format format, size
 /* The line of --format rows for a statement that failed. */
 void tg_cli_print_failed_rows(const tg_error *err, size_t statement, FILE *to);
 
+/* What a plan found out, for people. */
+void tg_cli_print_plan(const tg_update_result *result);
+
 int tg_cmd_init(tg_cli *cli);
 int tg_cmd_run(tg_cli *cli);
 int tg_cmd_dry_run(tg_cli *cli);
+int tg_cmd_plan(tg_cli *cli);
 int tg_cmd_sql(tg_cli *cli);
 int tg_cmd_show(tg_cli *cli);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tidegate run and dry-run. For people: Spark's console lines ("<timestamp>: <message>") on
+ * tidegate run, dry-run and plan. For people: Spark's console lines ("<timestamp>: <message>") on
  * standard error, a summary table on standard output. With --json: events, then one summary object,
  * on standard output and nothing else there.
  */
@@ -104,6 +104,12 @@ static void print_result(const tg_update_result *result, bool as_json, bool is_d
         return;
     }
     print_programs(result, stdout);
+    if (result->is_plan) {
+        if (result->flow_count > 0 && !result->is_validation_failure) {
+            tg_cli_print_plan(result);
+        }
+        return;
+    }
     if (is_dry_run) {
         if (status == TG_STATUS_OK) {
             printf("%zu flow%s resolved and validated; nothing was written\n", result->flow_count,
@@ -164,8 +170,12 @@ static int update(tg_cli *cli, bool is_dry_run)
 {
     bool as_json = cli->given[TG_OPT_JSON];
     tg_event_sink sink = {.event = on_event, .self = &as_json};
-    tg_update_options options = {
-        .is_dry_run = is_dry_run, .explain = cli->given[TG_OPT_EXPLAIN], .sink = &sink};
+    bool is_plan = cli->command == TG_COMMAND_PLAN;
+    tg_update_options options = {.is_dry_run = is_dry_run,
+                                 .is_plan = is_plan,
+                                 .counts_rows = is_plan,
+                                 .explain = cli->given[TG_OPT_EXPLAIN],
+                                 .sink = &sink};
     tg_str *refresh;
     tg_auto_error tg_error err = TG_ERROR_INIT;
     if (tg_cli_list(cli, TG_OPT_REFRESH, &refresh, &options.refresh_count, &err) != TG_OK) {
@@ -193,7 +203,7 @@ static int update(tg_cli *cli, bool is_dry_run)
             say("Found %zu files matching %.*s", spec->libraries[i].file_count,
                 TG_SARG(spec->libraries[i].include));
         }
-        say("Starting %s", is_dry_run ? "dry run" : "run");
+        say("Starting %s", is_plan ? "plan" : is_dry_run ? "dry run" : "run");
     }
     tg_diags diags = TG_DIAGS_INIT;
     tg_update_result result;
@@ -214,6 +224,11 @@ int tg_cmd_run(tg_cli *cli)
 }
 
 int tg_cmd_dry_run(tg_cli *cli)
+{
+    return update(cli, /* is_dry_run= */ true);
+}
+
+int tg_cmd_plan(tg_cli *cli)
 {
     return update(cli, /* is_dry_run= */ true);
 }

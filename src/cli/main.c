@@ -90,6 +90,8 @@ static int dispatch(tg_cli *cli)
         return tg_cmd_run(cli);
     case TG_COMMAND_DRY_RUN:
         return tg_cmd_dry_run(cli);
+    case TG_COMMAND_PLAN:
+        return tg_cmd_plan(cli);
     case TG_COMMAND_SQL:
         return tg_cmd_sql(cli);
     case TG_COMMAND_SHOW:

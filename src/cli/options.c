@@ -53,7 +53,6 @@ static const char *const LATER[] = {"full-refresh", "full-refresh-all", "allow-r
 static const struct {
     const char *name, *hint;
 } LATER_COMMANDS[] = {
-    {"plan", "tidegate dry-run --explain prints what a run would do."},
     {"backfill", NULL},
     {"intervals", NULL},
     {"retry", "Flows with nothing to do cost nothing: run again."},

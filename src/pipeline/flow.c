@@ -272,8 +272,7 @@ static tg_code plan(tg_update *u, tg_flow_run *run, bool try_quick, tg_error *er
     return check_target(u, run, err);
 }
 
-/* Does the flow read a table that this update changes? */
-static bool reads_changed_table(const tg_update *u, const tg_flow *flow)
+bool tg_flow_reads_changed_table(const tg_update *u, const tg_flow *flow)
 {
     for (size_t i = 0; i < flow->upstream_count; i++) {
         if (u->targets[flow->upstream[i]->index].will_change) {
@@ -290,7 +289,7 @@ static tg_code analyse(tg_update *u, tg_flow_run *run, tg_error *err)
     fill_input(u, run);
     TG_TRY(load_state(u, run, err));
     TG_TRY(tg_update_collect_pins(u, run, err));
-    bool waits = reads_changed_table(u, run->flow);
+    bool waits = tg_flow_reads_changed_table(u, run->flow);
     TG_TRY(plan(u, run, !waits, err));
     if (run->plan.program || waits) {
         run->target->will_change = true;
@@ -376,7 +375,7 @@ void tg_flow_keep_program(tg_update *u, tg_flow_run *run)
     }
 }
 
-static void keep_plan(tg_update *u, tg_flow_run *run)
+void tg_flow_keep_plan(tg_update *u, tg_flow_run *run)
 {
     tg_flow_result *result = run->result;
     result->technique = run->plan.technique;
@@ -397,7 +396,7 @@ static tg_code plan_again(tg_update *u, tg_flow_run *run, tg_error *err)
     TG_TRY(check_owner(u, run, err));
     TG_TRY(load_state(u, run, err));
     TG_TRY(plan(u, run, /* try_quick: */ true, err));
-    keep_plan(u, run);
+    tg_flow_keep_plan(u, run);
     tg_update_event_planning(u, run);
     if (!run->plan.program) {
         /* Somebody else did the same work: readers see the version that was found to be right. */
@@ -457,7 +456,7 @@ static tg_code run_program(tg_update *u, tg_flow_run *run, tg_error *err)
 /* A plan made before an upstream flow committed is thrown away. */
 static tg_code plan_in_turn(tg_update *u, tg_flow_run *run, tg_error *err)
 {
-    if (!reads_changed_table(u, run->flow)) {
+    if (!tg_flow_reads_changed_table(u, run->flow)) {
         return TG_OK;
     }
     run->is_bound = false;
@@ -468,7 +467,7 @@ static tg_code plan_in_turn(tg_update *u, tg_flow_run *run, tg_error *err)
 static tg_code refresh(tg_update *u, tg_flow_run *run, tg_error *err)
 {
     TG_TRY(plan_in_turn(u, run, err));
-    keep_plan(u, run);
+    tg_flow_keep_plan(u, run);
     tg_update_event_planning(u, run);
     if (!run->plan.program) {
         return keep_found_version(u, run, err);
@@ -497,6 +496,17 @@ static void locate_runtime(const tg_flow_run *run, tg_error *err)
     locate_at_definition(flow, err);
 }
 
+void tg_flow_fail(tg_update *u, tg_flow_run *run, const char *doing, tg_error *err)
+{
+    locate_runtime(run, err);
+    (void)tg_error_context(err, "while %s flow %.*s", doing, TG_SARG(run->flow->event_name));
+    tg_error *kept = TG_NEW(u->arena, tg_error);
+    tg_error_move(kept, err);
+    tg_arena_defer(u->arena, dispose_error, kept);
+    run->result->error = kept;
+    tg_update_event_flow(u, run, TG_FLOW_FAILED, kept);
+}
+
 void tg_flow_refresh(tg_update *u, tg_flow_run *run)
 {
     run->started_ns = u->context->env->monotonic_ns(u->context->env->self);
@@ -512,11 +522,5 @@ void tg_flow_refresh(tg_update *u, tg_flow_run *run)
         tg_update_event_flow(u, run, TG_FLOW_STOPPED, NULL);
         return;
     }
-    locate_runtime(run, &err);
-    (void)tg_error_context(&err, "while refreshing flow %.*s", TG_SARG(run->flow->event_name));
-    tg_error *kept = TG_NEW(u->arena, tg_error);
-    tg_error_move(kept, &err);
-    tg_arena_defer(u->arena, dispose_error, kept);
-    run->result->error = kept;
-    tg_update_event_flow(u, run, TG_FLOW_FAILED, kept);
+    tg_flow_fail(u, run, "refreshing", &err);
 }

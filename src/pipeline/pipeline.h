@@ -198,7 +198,11 @@ TG_CHECKED tg_code tg_overrides_from_json(tg_str text, const char *file, tg_aren
                                           tg_error *err);
 
 typedef struct tg_update_options {
-    bool is_dry_run;       /* analyses only: reads, writes nothing, no event file */
+    bool is_dry_run; /* analyses only: reads, writes nothing, no event file */
+    bool is_plan;    /* with is_dry_run: keeps what each flow would do; flows below one that will
+                         change are planned as if it had */
+    bool
+        counts_rows; /* with is_plan: counts the rows to delete and to insert, through the engine */
     const tg_str *refresh; /* --refresh: tables (or flows) by short or full name; none: all */
     size_t refresh_count;
     const tg_override *overrides; /* INVALID_REPLACE_WHERE_OVERRIDE.* before anything is touched */
@@ -252,6 +256,8 @@ typedef struct tg_flow_result {
     tg_str window; /* folded predicate; empty: none */
     int64_t committed_version;
     int64_t output_rows, deleted_rows;
+    int64_t rows_to_delete, rows_to_insert; /* of a plan that counts */
+    bool is_estimate; /* of a plan: the flow reads a table that this update will change */
     int64_t rows_written, rows_deleted;
     int64_t files_added, files_removed;
     int64_t source_rows_read;
@@ -263,7 +269,7 @@ typedef struct tg_flow_result {
 typedef struct tg_update_result {
     tg_str update_id, pipeline_id, pipeline_name;
     tg_update_state state;
-    bool is_dry_run;
+    bool is_dry_run, is_plan;
     bool
         is_validation_failure; /* stopped by analysis: no table was touched; the errors are in diags */
     int64_t now_us;

@@ -81,7 +81,7 @@ static void add_pieces(tg_json_out *out, const tg_flow_result *result)
     tg_json_end_array(out);
 }
 
-static void add_flow(tg_json_out *out, const tg_flow_result *result)
+static void add_flow(tg_json_out *out, const tg_flow_result *result, bool is_plan)
 {
     tg_json_object(out);
     tg_json_kstr(out, "flow_name", result->flow->full_name);
@@ -96,6 +96,11 @@ static void add_flow(tg_json_out *out, const tg_flow_result *result)
     tg_json_end_array(out);
     add_pieces(out, result);
     add_text(out, "window", result->window);
+    if (is_plan) {
+        add_count(out, "num_rows_to_delete", result->rows_to_delete);
+        add_count(out, "num_rows_to_insert", result->rows_to_insert);
+        tg_json_kbool(out, "is_estimate", result->is_estimate);
+    }
     add_count(out, "committed_version", result->committed_version);
     add_count(out, "num_output_rows", result->output_rows);
     add_count(out, "num_deleted_rows", result->deleted_rows);
@@ -124,7 +129,7 @@ void tg_update_result_json(const tg_update_result *result, tg_buf *buf)
     tg_json_keyz(&out, "flows");
     tg_json_array(&out);
     for (size_t i = 0; i < result->flow_count; i++) {
-        add_flow(&out, &result->flows[i]);
+        add_flow(&out, &result->flows[i], result->is_plan);
     }
     tg_json_end_array(&out);
     tg_json_end_object(&out);

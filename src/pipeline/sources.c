@@ -128,6 +128,21 @@ static tg_code pin_target(tg_update *u, const tg_dataset *dataset, tg_error *err
     return TG_OK;
 }
 
+/*
+ * What readers will see. A plan has no run to wait for: a table that will change is taken to be one
+ * version further, with a digest that no recorded piece has.
+ */
+static tg_pin pin_of_target(const tg_update *u, const tg_target *target)
+{
+    tg_pin pin = target->as_source.pin;
+    if (u->options->is_plan && u->is_analysing && target->will_change) {
+        pin.version++;
+        pin.digest = (tg_digest){0};
+        pin.table = NULL;
+    }
+    return pin;
+}
+
 tg_code tg_update_collect_pins(tg_update *u, tg_flow_run *run, tg_error *err)
 {
     const tg_flow *flow = run->flow;
@@ -138,7 +153,7 @@ tg_code tg_update_collect_pins(tg_update *u, tg_flow_run *run, tg_error *err)
     }
     for (size_t i = 0; i < flow->upstream_count; i++) {
         TG_TRY(pin_target(u, flow->upstream[i], err));
-        pins[count++] = u->targets[flow->upstream[i]->index].as_source.pin;
+        pins[count++] = pin_of_target(u, &u->targets[flow->upstream[i]->index]);
     }
     run->input.pins = pins;
     run->input.pin_count = count;
@@ -169,7 +184,7 @@ static const tg_table *forecast_table(tg_update *u, const tg_dataset *dataset)
                         .format = TG_FORMAT_DELTA,
                         .path = dataset->location.path,
                         .schema = u->targets[dataset->index].forecast,
-                        .version = -1};
+                        .version = u->targets[dataset->index].as_source.pin.version};
     return table;
 }
 

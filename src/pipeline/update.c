@@ -71,6 +71,8 @@ static void set_up_runs(tg_update *u)
                                               .committed_version = -1,
                                               .output_rows = -1,
                                               .deleted_rows = -1,
+                                              .rows_to_delete = -1,
+                                              .rows_to_insert = -1,
                                               .source_rows_read = -1};
         u->runs[i] = (tg_flow_run){.flow = graph->flows[i],
                                    .target = &u->targets[graph->flows[i]->dataset->index],
@@ -134,14 +136,17 @@ static void run_flows(tg_update *u)
 }
 
 /*
- * What a dry run found out: windows, and programs where they are asked for. No flow has run, so that
- * none is told to be completed.
+ * What a dry run found out: windows, programs where they are asked for, plans where it is one. No
+ * flow has run, so that none is told to be completed.
  */
 static void keep_analysis(tg_update *u)
 {
     for (size_t i = 0; i < u->graph->flow_count; i++) {
         u->flow_results[i].window = u->runs[i].plan.window;
         tg_flow_keep_program(u, &u->runs[i]);
+        if (u->options->is_plan && u->runs[i].is_selected) {
+            tg_flow_forecast(u, &u->runs[i]);
+        }
     }
 }
 
@@ -207,6 +212,7 @@ tg_code tg_update_run(const tg_update_context *context, const tg_graph *graph,
     *out_result = (tg_update_result){.pipeline_name = graph->spec->name,
                                      .state = TG_UPDATE_FAILED,
                                      .is_dry_run = options->is_dry_run,
+                                     .is_plan = options->is_plan,
                                      .is_validation_failure = true};
     tg_update u = {.context = context,
                    .graph = graph,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared by the files that run an update: update.c (phases), selection.c (--refresh), override.c
- * (--replace-where), sources.c (pins and names), flow.c (one refresh), update_events.c (what is told).
+ * (--replace-where), sources.c (pins and names), flow.c (one refresh), forecast.c (plans without a
+ * run), update_events.c (what is told).
  */
 #ifndef TG_PIPELINE_UPDATE_INT_H
 #define TG_PIPELINE_UPDATE_INT_H
@@ -94,11 +95,21 @@ tg_code tg_update_resolve(void *self, const tg_relation *relation, tg_arena *are
 void tg_flow_analyse(tg_update *u, tg_flow_run *run);
 /* With --explain: the printed program of the plan that stands. */
 void tg_flow_keep_program(tg_update *u, tg_flow_run *run);
+/* What the plan says of itself goes to the result. */
+void tg_flow_keep_plan(tg_update *u, tg_flow_run *run);
+/* Does the flow read a table that this update changes? */
+bool tg_flow_reads_changed_table(const tg_update *u, const tg_flow *flow);
+/* The error of a flow that did not come to its end: located, kept in the result, told. */
+void tg_flow_fail(tg_update *u, tg_flow_run *run, const char *doing, tg_error *err);
 /*
  * Runs a selected flow whose upstream is done. The result tells how it ended; errors stay with the
  * flow.
  */
 void tg_flow_refresh(tg_update *u, tg_flow_run *run);
+
+/* ---- forecast.c ---- */
+/* What a run would do with an analysed flow, and to how many rows, goes to the result. */
+void tg_flow_forecast(tg_update *u, tg_flow_run *run);
 
 /* ---- update_events.c ---- */
 void tg_update_event_start(tg_update *u);

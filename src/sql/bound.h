@@ -231,6 +231,8 @@ tg_rel *tg_sql_filter_output(tg_rel *rel, const tg_bexpr *predicate, tg_arena *a
  * assignment, ANSI), NULL for missing columns. */
 TG_CHECKED tg_code tg_sql_project_by_name(tg_rel *rel, tg_schema target, tg_arena *arena,
                                           tg_rel **out_rel, tg_error *err);
+/* One row with one column: how many rows rel has, as BIGINT. */
+TG_CHECKED tg_code tg_sql_count_rows(tg_rel *rel, tg_arena *arena, tg_rel **out_rel, tg_error *err);
 /* Folds constant parts in C where that is certain (literals, date and interval arithmetic, casts of
  * literals, comparisons, AND/OR/NOT). */
 tg_bexpr *tg_sql_fold(tg_bexpr *expr, const tg_zone *zone, tg_arena *arena);

@@ -107,6 +107,33 @@ tg_code tg_sql_project_by_name(tg_rel *rel, tg_schema target, tg_arena *arena, t
     return TG_OK;
 }
 
+tg_code tg_sql_count_rows(tg_rel *rel, tg_arena *arena, tg_rel **out_rel, tg_error *err)
+{
+    tg_fn_context fn = {.arena = arena, .zone = tg_zone_utc()};
+    tg_bexpr *one = tg_bexpr_literal(arena, tg_value_int(tg_type_of(TG_TYPE_INT), 1),
+                                     rel->span); /* as count(*) */
+    tg_bexpr **exprs = TG_NEW_ARRAY(arena, tg_bexpr *, 1);
+    TG_TRY(tg_function_apply(&fn, tg_function_find(TG_S("count")), &one, 1, rel->span, &exprs[0],
+                             err));
+    exprs[0]->kind = TG_B_AGGREGATE;
+    tg_column *column = TG_NEW(arena, tg_column);
+    *column = (tg_column){.id = largest_id(rel) + 1,
+                          .name = TG_S("count"),
+                          .type = exprs[0]->type,
+                          .nullable = false};
+    tg_rel *counted = TG_NEW(arena, tg_rel);
+    *counted = (tg_rel){.kind = TG_R_AGGREGATE,
+                        .span = rel->span,
+                        .columns = column,
+                        .column_count = 1,
+                        .input = rel,
+                        .exprs = exprs,
+                        .expr_count = 1,
+                        .is_global = true};
+    *out_rel = counted;
+    return TG_OK;
+}
+
 typedef struct scan_list {
     tg_arena *arena;
     TG_VEC(const tg_rel *) scans;

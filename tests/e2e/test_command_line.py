@@ -23,7 +23,7 @@ def test_names_of_a_list_may_have_blanks_around_them(tidegate):
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (["plan"], "command 'plan' is not available in this release\ntidegate dry-run --explain"),
+    (["retry"], "command 'retry' is not available in this release\nFlows with nothing to do"),
     (["serve"], "command 'serve' is not available in this release"),
     (["rnu"], "Did you mean run?"),
     (["--verison"], "Did you mean --version?"),
@@ -46,7 +46,7 @@ def test_a_wrong_word_is_named_with_the_way_out(tidegate, arguments, message):
     assert list(tidegate.folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", ["init", "run", "dry-run", "sql", "show"])
+@pytest.mark.parametrize("command", ["init", "run", "dry-run", "plan", "sql", "show"])
 def test_help(tidegate, command):
     text = tidegate(command, "--help").stdout
     assert text.startswith(f"usage: tidegate {command} [options]")

@@ -897,6 +897,36 @@ static void test_dry_run(void **state)
     assert_false(exists);
 }
 
+/* The flows below a table that will change are planned as the run will plan them. */
+static void test_plan(void **state)
+{
+    fixture *f = *state;
+    write_file(f, "src/a.sql", tg_arena_printf(f->arena, "%s%s", daily, total));
+    for (int round = 0; round < 2; round++) {
+        run_with(f, (tg_update_options){.is_dry_run = true, .is_plan = true});
+        assert_int_equal(f->code, TG_OK);
+        assert_int_equal(f->result.flow_count, 2);
+        const char *technique[2], *reason[2];
+        for (size_t i = 0; i < 2; i++) {
+            assert_int_equal(f->result.flows[i].status, TG_FLOW_QUEUED);
+            assert_int_equal(f->result.flows[i].rows_to_delete, -1);
+            assert_int_equal(f->result.flows[i].is_estimate, i == 1);
+            assert_int_equal(f->result.flows[i].issue_count, 1);
+            technique[i] = f->result.flows[i].technique;
+            reason[i] = f->result.flows[i].issues[0].issue_type;
+        }
+        assert_int_equal(tg_fake_run_count(f->engine), 2 * round);
+        run_all(f);
+        for (size_t i = 0; i < 2; i++) {
+            assert_string_equal(f->result.flows[i].technique, technique[i]);
+            assert_int_equal(f->result.flows[i].issue_count, 1);
+            assert_string_equal(f->result.flows[i].issues[0].issue_type, reason[i]);
+        }
+        change_table(f, "src");
+    }
+    assert_string_equal(f->result.flows[1].issues[0].issue_type, "DATA_HAS_CHANGED");
+}
+
 static void test_summary(void **state)
 {
     fixture *f = *state;
@@ -956,6 +986,7 @@ int main(void)
         UPDATE_TEST(test_a_wrong_override_stops_everything),
         UPDATE_TEST(test_cancelled),
         UPDATE_TEST(test_dry_run),
+        UPDATE_TEST(test_plan),
         UPDATE_TEST(test_summary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plans without a run: what each flow would do, and to how many rows. The rows are counted by the
+ * engine with the very queries that a run would write from, so that the numbers are a run's.
+ *
+ * Below a table that the run will change nothing can be counted before it has: what stands there now
+ * is counted instead, and told to be an estimate.
+ */
+#include "pipeline/update_int.h"
+
+/* The one number of a stream with one row. */
+static tg_code read_count(const tg_engine *engine, struct ArrowArrayStream *stream, int64_t *out,
+                          tg_error *err)
+{
+    struct ArrowArray batch = {0};
+    while (!batch.release || batch.length == 0) {
+        if (batch.release) {
+            batch.release(&batch);
+            batch = (struct ArrowArray){0};
+        }
+        if (stream->get_next(stream, &batch) != 0) {
+            return engine->fetch_error(engine->self, stream, err);
+        }
+        if (!batch.release) {
+            TG_FAIL(err, INTERNAL_ERROR, "a count gave no row");
+        }
+    }
+    const struct ArrowArray *column = batch.children[0];
+    *out = ((const int64_t *)column->buffers[1])[batch.offset + column->offset];
+    batch.release(&batch);
+    return TG_OK;
+}
+
+static tg_code count_rows(tg_update *u, tg_rel *rel, int64_t *out, tg_error *err)
+{
+    const tg_engine *engine = u->context->engine;
+    const tg_engine_context context = {.zone = u->zone, .now_us = u->now_us};
+    tg_rel *counted;
+    TG_TRY(tg_sql_count_rows(rel, u->arena, &counted, err));
+    struct ArrowArrayStream stream = {0};
+    TG_TRY(engine->query(engine->self, &context, counted, &stream, err));
+    tg_code code = read_count(engine, &stream, out, err);
+    if (stream.release) {
+        stream.release(&stream);
+    }
+    return code;
+}
+
+/* Rows of the table that the step takes away. */
+static tg_code count_old(tg_update *u, const tg_flow_run *run, const tg_step *step, int64_t *out,
+                         tg_error *err)
+{
+    const tg_engine *engine = u->context->engine;
+    const tg_program_target *target = &run->plan.program->target;
+    *out = 0;
+    if (target->read_version < 0) {
+        return TG_OK;
+    }
+    const tg_table *table;
+    TG_TRY_CTX(engine->describe(engine->self, TG_FORMAT_DELTA, target->path, target->read_version,
+                                NULL, 0, target->name, u->arena, &table, err),
+               err, "while reading %.*s", TG_SARG(target->name));
+    tg_rel *rel = tg_sql_scan(table, 1, u->arena);
+    if (step->predicate) { /* over the columns that the table will have */
+        TG_TRY(tg_sql_project_by_name(rel, target->schema, u->arena, &rel, err));
+        rel = tg_sql_filter_output(rel, step->predicate, u->arena);
+    }
+    return count_rows(u, rel, out, err);
+}
+
+static tg_code count_step(tg_update *u, tg_flow_run *run, const tg_step *step, tg_error *err)
+{
+    tg_rel *rel = (tg_rel *)(uintptr_t)step->rel; /* trees are shared, never changed */
+    TG_TRY(count_old(u, run, step, &run->result->rows_to_delete, err));
+    return count_rows(u, rel, &run->result->rows_to_insert, err);
+}
+
+static tg_code count_program(tg_update *u, tg_flow_run *run, tg_error *err)
+{
+    const tg_program *program = run->plan.program;
+    for (size_t i = 0; program && i < program->step_count; i++) {
+        if (program->steps[i].kind == TG_STEP_REPLACE) {
+            return count_step(u, run, &program->steps[i], err);
+        }
+    }
+    run->result->rows_to_delete = 0;
+    run->result->rows_to_insert = 0;
+    return TG_OK;
+}
+
+void tg_flow_forecast(tg_update *u, tg_flow_run *run)
+{
+    tg_flow_result *result = run->result;
+    if (result->status == TG_FLOW_FAILED) {
+        return;
+    }
+    if (tg_env_is_cancelled(u->context->env)) {
+        tg_update_event_flow(u, run, TG_FLOW_STOPPED, NULL);
+        return;
+    }
+    tg_flow_keep_plan(u, run);
+    result->is_estimate = tg_flow_reads_changed_table(u, run->flow);
+    tg_update_event_planning(u, run);
+    if (!u->options->counts_rows) {
+        return;
+    }
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    tg_code code = count_program(u, run, &err);
+    if (code == TG_CANCELLED) {
+        tg_update_event_flow(u, run, TG_FLOW_STOPPED, NULL);
+    } else if (code != TG_OK && !result->is_estimate) {
+        tg_flow_fail(u, run, "counting the rows of", &err); /* a run would meet it too */
+    }
+}
