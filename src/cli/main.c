@@ -92,6 +92,8 @@ static int dispatch(tg_cli *cli)
         return tg_cmd_dry_run(cli);
     case TG_COMMAND_PLAN:
         return tg_cmd_plan(cli);
+    case TG_COMMAND_INTERVALS:
+        return tg_cmd_intervals(cli);
     case TG_COMMAND_SQL:
         return tg_cmd_sql(cli);
     case TG_COMMAND_SHOW:

@@ -54,7 +54,6 @@ static const struct {
     const char *name, *hint;
 } LATER_COMMANDS[] = {
     {"backfill", NULL},
-    {"intervals", NULL},
     {"retry", "Flows with nothing to do cost nothing: run again."},
     {"restore", NULL},
     {"history", "Each update has a file in events/ of the pipeline's storage."},

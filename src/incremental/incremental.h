@@ -117,6 +117,8 @@ typedef struct tg_plan_piece {
 
 /* Pieces of coverage with their regions; private to planning and rebasing. */
 typedef struct tg_coverage tg_coverage;
+/* A bound and folded predicate; private to planning. */
+typedef struct tg_window tg_window;
 
 typedef struct tg_refresh_plan {
     const char *technique; /* "NO_OP", "COMPLETE_REPLACE_WHERE", "COMPLETE_RECOMPUTE" */
@@ -129,6 +131,9 @@ typedef struct tg_refresh_plan {
     bool is_partial;           /* rows of the window that were up to date stayed as they were */
     tg_flow_state state;       /* what to record; read_version and pieces are set per attempt */
     tg_region advanced;
+    const tg_window *whole;            /* what window says, bound */
+    tg_str fingerprint;                /* of the query as it is now */
+    bool needs_new_rows;               /* columns have other types: no recorded piece holds */
     const tg_coverage *mine, *carried; /* the piece of this refresh; pieces outside its window */
 } tg_refresh_plan;
 
@@ -174,6 +179,27 @@ tg_code tg_plan_refuse_override(tg_str flow_name, tg_str predicate_text, tg_erro
  */
 TG_CHECKED tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *query,
                                    tg_arena *arena, tg_refresh_plan *out_plan, tg_error *err);
+/*
+ * What the recorded state says of the target's rows: which ranges are up to date, which are stale,
+ * and which of the declared window were never computed.
+ */
+typedef enum tg_interval_place {
+    TG_PLACE_OUTSIDE, /* rows that left the window: a refresh leaves them alone */
+    TG_PLACE_WINDOW,
+    TG_PLACE_PARTLY /* the two cannot be told apart by ranges */
+} tg_interval_place;
+typedef struct tg_plan_interval {
+    tg_str where;
+    const char *status; /* "COVERED", "STALE", "MISSING" */
+    const char *reason; /* why a refresh of it would not be NO_OP: issue type; NULL for COVERED */
+    tg_interval_place place;
+    const tg_piece *piece; /* that covers it, or did; NULL: none that is known */
+} tg_plan_interval;
+/* plan: of this input. Order: covered and stale pieces as recorded, then changed from outside, then
+ * missing. */
+const tg_plan_interval *tg_plan_intervals(const tg_refresh_input *input,
+                                          const tg_refresh_plan *plan, tg_arena *arena,
+                                          size_t *out_count);
 /*
  * R7 of the model: the race for a version was lost to these winners (of any kind but file and
  * schema conflicts, which the engine answers itself). True: out_state is the state to commit on top

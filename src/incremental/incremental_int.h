@@ -8,13 +8,13 @@
 /* ---- windows (window.c) ---------------------------------------------------------------------- */
 
 /* A predicate over a target, bound and folded with one clock. */
-typedef struct tg_window {
+struct tg_window {
     const tg_bexpr *predicate; /* NULL: everything */
     tg_str text;               /* folded, Databricks SQL; "true" for everything */
     tg_region region;
     bool is_deterministic;
     bool is_indivisible; /* its rows must be of one evaluation of the query */
-} tg_window;
+};
 
 /* The window of this refresh over a schema; a view's is everything. */
 TG_CHECKED tg_code tg_window_bind(const tg_refresh_input *input, tg_schema schema, tg_arena *arena,
@@ -96,6 +96,9 @@ typedef struct tg_cut {
     tg_coverage carried; /* left, outside own */
 } tg_cut;
 
+/* The state that the table's commits hold. NULL: none, with the reason why. */
+const tg_flow_state *tg_plan_recorded_state(const tg_refresh_input *input, tg_arena *arena,
+                                            const char **out_missing);
 /* state NULL: none is known, for the reason missing. */
 void tg_cut_window(const tg_refresh_input *input, const tg_flow_state *state, const char *missing,
                    const tg_window *window, tg_str fingerprint, tg_arena *arena, tg_cut *out);

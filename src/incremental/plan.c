@@ -73,7 +73,8 @@ static void merge_properties(const tg_refresh_input *input, tg_arena *arena,
 
 /* ---- quick plan ------------------------------------------------------------------------------ */
 
-static void set_no_op(tg_refresh_plan *plan, const tg_window *window, tg_arena *arena)
+static void set_no_op(tg_refresh_plan *plan, const tg_window *window, tg_str fingerprint,
+                      tg_arena *arena)
 {
     tg_plan_piece *piece = TG_NEW(arena, tg_plan_piece);
     *piece = (tg_plan_piece){.where = window->text, .treatment = "NO_OP"};
@@ -83,6 +84,8 @@ static void set_no_op(tg_refresh_plan *plan, const tg_window *window, tg_arena *
         .pieces = piece,
         .piece_count = 1,
         .advanced = tg_region_none(),
+        .whole = tg_arena_memdup(arena, window, sizeof(*window)),
+        .fingerprint = fingerprint,
     };
 }
 
@@ -108,7 +111,7 @@ bool tg_plan_quick(const tg_refresh_input *input, tg_arena *arena, tg_refresh_pl
     if (!tg_cut_is_covered(input, &left, &window, state.fingerprint, arena)) {
         return false;
     }
-    set_no_op(out_plan, &window, arena);
+    set_no_op(out_plan, &window, state.fingerprint, arena);
     return true;
 }
 
@@ -493,9 +496,8 @@ static void add_part_issues(tg_refresh_plan *plan, tg_arena *arena)
     }
 }
 
-/* The state that the table's commits hold. NULL: none, with the reason why. */
-static const tg_flow_state *recorded_state(const tg_refresh_input *input, tg_arena *arena,
-                                           const char **out_missing)
+const tg_flow_state *tg_plan_recorded_state(const tg_refresh_input *input, tg_arena *arena,
+                                            const char **out_missing)
 {
     *out_missing = "CHANGE_SET_MISSING";
     if (!input->target.exists || !input->state.has_txn) {
@@ -539,7 +541,7 @@ tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *que
 
     tg_str fingerprint = fingerprint_of(input, query, arena);
     const char *missing;
-    const tg_flow_state *state = recorded_state(input, arena, &missing);
+    const tg_flow_state *state = tg_plan_recorded_state(input, arena, &missing);
     if (needs_new_rows) {
         missing = state ? "QUERY_FINGERPRINT_CHANGED" : missing;
         state = NULL; /* declared types are no part of the fingerprint: no piece holds */
@@ -547,7 +549,7 @@ tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *que
     tg_cut cut;
     tg_cut_window(input, state, missing, &window, fingerprint, arena, &cut);
     if (cut.is_covered && !target.changes_metadata) {
-        set_no_op(out_plan, &window, arena);
+        set_no_op(out_plan, &window, fingerprint, arena);
         return TG_OK;
     }
     const char *technique =
@@ -558,6 +560,9 @@ tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *que
                             .piece_count = cut.piece_count,
                             .is_partial = cut.is_partial,
                             .advanced = input->is_full ? tg_region_all() : cut.own.region,
+                            .whole = tg_arena_memdup(arena, &window, sizeof(window)),
+                            .fingerprint = fingerprint,
+                            .needs_new_rows = needs_new_rows,
                             .mine = own_coverage(input, query, &cut.own, fingerprint, arena),
                             .carried = tg_arena_memdup(arena, &cut.carried, sizeof(cut.carried)),
                             .state =

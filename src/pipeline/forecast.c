@@ -101,6 +101,11 @@ void tg_flow_forecast(tg_update *u, tg_flow_run *run)
     tg_flow_keep_plan(u, run);
     result->is_estimate = tg_flow_reads_changed_table(u, run->flow);
     tg_update_event_planning(u, run);
+    if (u->options->tells_intervals) {
+        result->intervals =
+            tg_plan_intervals(&run->input, &run->plan, u->arena, &result->interval_count);
+        result->target_version = run->input.target.exists ? run->input.target.version : -1;
+    }
     if (!u->options->counts_rows) {
         return;
     }

@@ -203,7 +203,9 @@ typedef struct tg_update_options {
                          change are planned as if it had */
     bool
         counts_rows; /* with is_plan: counts the rows to delete and to insert, through the engine */
-    const tg_str *refresh; /* --refresh: tables (or flows) by short or full name; none: all */
+    bool tells_intervals;       /* with is_plan: keeps what the recorded coverage says */
+    const char *selection_name; /* how messages call `refresh`; NULL: --refresh */
+    const tg_str *refresh;      /* --refresh: tables (or flows) by short or full name; none: all */
     size_t refresh_count;
     const tg_override *overrides; /* INVALID_REPLACE_WHERE_OVERRIDE.* before anything is touched */
     size_t override_count;
@@ -257,7 +259,10 @@ typedef struct tg_flow_result {
     int64_t committed_version;
     int64_t output_rows, deleted_rows;
     int64_t rows_to_delete, rows_to_insert; /* of a plan that counts */
-    bool is_estimate; /* of a plan: the flow reads a table that this update will change */
+    const tg_plan_interval *intervals;      /* of a plan that tells them */
+    size_t interval_count;
+    int64_t target_version; /* that the intervals speak of; -1: there is no table */
+    bool is_estimate;       /* of a plan: the flow reads a table that this update will change */
     int64_t rows_written, rows_deleted;
     int64_t files_added, files_removed;
     int64_t source_rows_read;
@@ -296,5 +301,8 @@ TG_CHECKED tg_code tg_update_run(const tg_update_context *context, const tg_grap
                                  tg_update_result *out_result, tg_diags *diags);
 /* The summary object of --json (design 3.1), one line without line feed. */
 void tg_update_result_json(const tg_update_result *result, tg_buf *buf);
+/* The intervals of one of its flows as an object, one line without line feed. */
+void tg_flow_intervals_json(const tg_update_result *result, const tg_flow_result *flow,
+                            tg_buf *buf);
 
 #endif

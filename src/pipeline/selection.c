@@ -76,13 +76,14 @@ tg_code tg_update_select(tg_update *u)
     for (size_t i = 0; u->options->refresh_count == 0 && i < u->graph->flow_count; i++) {
         u->runs[i].is_selected = true;
     }
+    const char *option = u->options->selection_name ? u->options->selection_name : "--refresh";
     tg_code first = TG_OK;
     for (size_t i = 0; i < u->options->refresh_count; i++) {
         tg_auto_error tg_error err = TG_ERROR_INIT;
         tg_code code = select_one(u, u->options->refresh[i], &err);
         if (code != TG_OK) {
-            (void)tg_error_context(&err, "in --refresh");
-            tg_error_locate(&err, "--refresh", u->options->refresh[i]);
+            (void)tg_error_context(&err, "in %s", option);
+            tg_error_locate(&err, option, u->options->refresh[i]);
             tg_diags_add(u->diags, &err);
             first = first == TG_OK ? code : first;
         }

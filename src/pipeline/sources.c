@@ -117,7 +117,9 @@ static tg_code pin_target(tg_update *u, const tg_dataset *dataset, tg_error *err
         (void)TG_ERR(err, TABLE_OR_VIEW_NOT_FOUND,
                      "table `%.*s` does not exist yet: its flow has not run",
                      TG_SARG(dataset->full_name));
-        return tg_error_hint(err, "Select `%.*s` too.", TG_SARG(dataset->name));
+        return u->options->tells_intervals
+                   ? tg_error_hint(err, "Write: tidegate run")
+                   : tg_error_hint(err, "Select `%.*s` too.", TG_SARG(dataset->name));
     }
     const tg_engine *engine = engine_of(u);
     tg_pin pin;

@@ -46,7 +46,7 @@ def test_a_wrong_word_is_named_with_the_way_out(tidegate, arguments, message):
     assert list(tidegate.folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", ["init", "run", "dry-run", "plan", "sql", "show"])
+@pytest.mark.parametrize("command", ["init", "run", "dry-run", "plan", "intervals", "sql", "show"])
 def test_help(tidegate, command):
     text = tidegate(command, "--help").stdout
     assert text.startswith(f"usage: tidegate {command} [options]")

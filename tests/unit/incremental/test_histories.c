@@ -58,7 +58,7 @@ typedef struct refresh {
 
 static struct {
     unsigned long kept_newer, refreshes, no_op, partial, whole, state_only, rebased, again, quick,
-        slipped;
+        slipped, told_ranges;
 } hits;
 
 static unsigned long current_seed;
@@ -622,6 +622,38 @@ static void check_asked(const refresh *r)
     assert_true(!is_asked || (r->plan.program && !r->plan.program->is_state_only));
 }
 
+/*
+ * What the intervals tell of the window is what the plan does with it: covered is kept, the rest is
+ * recomputed, part by part with the same reasons.
+ */
+static void check_intervals(const world *w, const refresh *r)
+{
+    size_t count, in_window = 0, covered = 0;
+    const tg_plan_interval *told = tg_plan_intervals(&r->input, &r->plan, w->arena, &count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(strcmp(told[i].status, "COVERED") == 0, told[i].reason == NULL);
+        if (told[i].place != TG_PLACE_WINDOW) {
+            continue;
+        }
+        if (r->plan.is_partial) {
+            assert_true(in_window < r->plan.piece_count);
+            const tg_plan_piece *piece = &r->plan.pieces[in_window];
+            assert_true(tg_str_eq(piece->where, told[i].where));
+            if (told[i].reason) {
+                assert_string_equal(piece->reason, told[i].reason);
+            } else { /* up to date, but it may not be possible to leave it out */
+                assert_true(!piece->reason || strcmp(piece->reason, "CANNOT_PUSH_PREDICATE") == 0);
+            }
+        }
+        in_window++;
+        covered += !told[i].reason;
+    }
+    if (strcmp(r->plan.technique, "NO_OP") == 0) {
+        assert_int_equal(covered, in_window);
+    }
+    hits.told_ranges += count > 1;
+}
+
 static void plan(world *w, refresh *r)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
@@ -631,10 +663,12 @@ static void plan(world *w, refresh *r)
         tg_refresh_plan slow;
         assert_ok(tg_plan_refresh(&r->input, &r->bound, w->arena, &slow, &err), &err);
         assert_null(slow.program);
+        check_intervals(w, r);
         return;
     }
     assert_ok(tg_plan_refresh(&r->input, &r->bound, w->arena, &r->plan, &err), &err);
     check_asked(r);
+    check_intervals(w, r);
 }
 
 static void count(const refresh *r)
@@ -784,7 +818,7 @@ static void histories_end_as_the_rules_say(void **state)
                   hits.refreshes, hits.no_op, hits.quick, hits.partial, hits.whole, hits.state_only,
                   hits.kept_newer, hits.rebased, hits.slipped, hits.again);
     assert_true(hits.no_op && hits.partial && hits.whole && hits.state_only && hits.rebased &&
-                hits.slipped && hits.again);
+                hits.slipped && hits.again && hits.told_ranges);
 }
 
 int main(void)
