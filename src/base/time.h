@@ -49,7 +49,8 @@ bool tg_zone_is_fixed(const tg_zone *zone);
 int32_t tg_zone_offset_at(const tg_zone *zone, int64_t us);
 /*
  * Local to instant, Java's rule: in a gap the local time is moved forward by the gap's length, in
- * an overlap the earlier offset wins.
+ * an overlap the earlier offset wins. Both ways the ends of the range are not left: what lies behind
+ * them becomes them.
  */
 int64_t tg_zone_to_us(const tg_zone *zone, int64_t local_us);
 int64_t tg_zone_local_us(const tg_zone *zone, int64_t us);

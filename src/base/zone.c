@@ -127,9 +127,19 @@ int32_t tg_zone_offset_at(const tg_zone *zone, int64_t us)
     return offset_at(zone, tg_floor_div(us, TG_US_PER_SECOND));
 }
 
+/* At the ends of time the sum stays there. */
+static int64_t shifted(int64_t us, int64_t seconds)
+{
+    int64_t sum;
+    if (__builtin_add_overflow(us, seconds * TG_US_PER_SECOND, &sum)) {
+        return seconds < 0 ? INT64_MIN : INT64_MAX;
+    }
+    return sum;
+}
+
 int64_t tg_zone_local_us(const tg_zone *zone, int64_t us)
 {
-    return us + tg_zone_offset_at(zone, us) * TG_US_PER_SECOND;
+    return shifted(us, tg_zone_offset_at(zone, us));
 }
 
 int64_t tg_zone_to_us(const tg_zone *zone, int64_t local_us)
@@ -149,7 +159,7 @@ int64_t tg_zone_to_us(const tg_zone *zone, int64_t local_us)
         offset = next.offset;
         from = next.at_second;
     }
-    return local_us - offset * TG_US_PER_SECOND;
+    return shifted(local_us, -(int64_t)offset);
 }
 
 /* ---- names ---- */

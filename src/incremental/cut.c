@@ -118,11 +118,12 @@ static void add_parts(cutter *c, const tg_flow_state *state, const tg_coverage *
 }
 
 /* The one reason of a view, whose answer is whole or not there. */
-static const char *view_reason(const tg_flow_state *state, const tg_coverage *left,
+static const char *view_reason(const cutter *c, const tg_flow_state *state, const tg_coverage *left,
                                tg_str fingerprint)
 {
+    bool is_untouched = tg_region_is_all(tg_coverage_region(left, c->arena));
     return !tg_str_eq(state->fingerprint, fingerprint) ? "QUERY_FINGERPRINT_CHANGED"
-           : left->count > 0                           ? "DATA_HAS_CHANGED"
+           : is_untouched                              ? "DATA_HAS_CHANGED"
            : state->piece_count > 0                    ? "EXTERNAL_CHANGE_IN_REPLACE_WINDOW"
                                                        : "CHANGE_SET_MISSING";
 }
@@ -209,7 +210,7 @@ void tg_cut_window(const tg_refresh_input *input, const tg_flow_state *state, co
     } else if (!state) {
         add_whole(&c, "RECOMPUTE", missing);
     } else if (input->kind == TG_FLOW_COMPLETE) {
-        add_whole(&c, "RECOMPUTE", view_reason(state, &out->left, fingerprint));
+        add_whole(&c, "RECOMPUTE", view_reason(&c, state, &out->left, fingerprint));
     } else if (!window->is_deterministic) {
         add_whole(&c, "RECOMPUTE", "REPLACE_WHERE_NOT_DETERMINISTIC");
     } else {

@@ -132,3 +132,13 @@ def test_answers_that_depend_on_order_are_of_one_evaluation(tidegate, query):
     assert {treatment for _, treatment, _ in parts(flow)} == {"RECOMPUTE"}
     assert {reason for _, _, reason in parts(flow)} <= {"EXTERNAL_CHANGE_IN_REPLACE_WINDOW", "PLAN_NOT_DETERMINISTIC"}
     assert len(project.polars("t")) == 5
+
+
+def test_a_view_names_the_outside_change(tidegate):
+    project = Project(tidegate, v="CREATE MATERIALIZED VIEW t AS SELECT d, v FROM s;")
+    project.write("s", SCHEMA, [(day(n), n) for n in range(1, 12)])
+    project.run(NOW)
+    deltalake.DeltaTable(project.path("t")).delete("v = 3")
+    flow = project.run(NOW)["flows"][0]
+    assert parts(flow) == [("true", "RECOMPUTE", "EXTERNAL_CHANGE_IN_REPLACE_WINDOW")]
+    assert rows(project) == [(n, n) for n in range(1, 12)]

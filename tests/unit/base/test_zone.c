@@ -255,6 +255,23 @@ static void applies_footers(void **state)
                      39600);
 }
 
+static void stays_in_time(void **state)
+{
+    (void)state;
+    tg_auto_arena tg_arena *arena = tg_arena_new();
+    static const char *const names[] = {"America/New_York", "Asia/Tokyo", "+18:00", "-18:00"};
+    for (size_t i = 0; i < TG_COUNT(names); i++) {
+        tg_auto_error tg_error err = TG_ERROR_INIT;
+        const tg_zone *zone;
+        assert_ok(tg_zone_load(tg_str_from(names[i]), arena, &zone, &err), &err);
+        bool is_behind = tg_zone_offset_at(zone, 0) < 0;
+        assert_int_equal(tg_zone_local_us(zone, is_behind ? INT64_MIN : INT64_MAX),
+                         is_behind ? INT64_MIN : INT64_MAX);
+        assert_int_equal(tg_zone_to_us(zone, is_behind ? INT64_MAX : INT64_MIN),
+                         is_behind ? INT64_MAX : INT64_MIN);
+    }
+}
+
 static void refuses_broken_files(void **state)
 {
     (void)state;
@@ -279,6 +296,7 @@ int main(void)
         cmocka_unit_test(suggests_a_zone),
         cmocka_unit_test(reads_footers),
         cmocka_unit_test(applies_footers),
+        cmocka_unit_test(stays_in_time),
         cmocka_unit_test(refuses_broken_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
