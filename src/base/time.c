@@ -53,7 +53,7 @@ int64_t tg_us_from_civil(const tg_civil *civil)
 void tg_civil_from_us(int64_t us, tg_civil *civil)
 {
     int64_t days = tg_floor_div(us, TG_US_PER_DAY);
-    int64_t of_day = us - days * TG_US_PER_DAY;
+    int64_t of_day = tg_floor_mod(us, TG_US_PER_DAY);
     int64_t seconds = of_day / TG_US_PER_SECOND;
     tg_civil_from_days(days, &civil->year, &civil->month, &civil->day);
     civil->hour = (int)(seconds / 3600);

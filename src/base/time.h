@@ -22,6 +22,12 @@ static inline int64_t tg_floor_div(int64_t a, int64_t b)
 {
     return a / b - (a % b < 0);
 }
+/* What tg_floor_div leaves: 0 <= rest < b, for b > 0. Unlike a - quotient * b it cannot overflow. */
+static inline int64_t tg_floor_mod(int64_t a, int64_t b)
+{
+    int64_t rest = a % b;
+    return rest < 0 ? rest + b : rest;
+}
 
 typedef struct tg_civil {
     int32_t year;

@@ -69,7 +69,7 @@ static bool add_months_to_local(int64_t us, int64_t months, int64_t *out)
 {
     int64_t days = floor_days(us);
     tg_int128 sum = (tg_int128)add_months_to_days(days, months) * TG_US_PER_DAY;
-    sum += us - days * TG_US_PER_DAY;
+    sum += tg_floor_mod(us, TG_US_PER_DAY);
     if (sum >= INT64_MAX || sum <= -INT64_MAX) {
         return false;
     }
@@ -169,8 +169,8 @@ static int64_t whole_months(int64_t a, int64_t b)
     tg_civil_from_days(days_a, &year_a, &month_a, &day_a);
     tg_civil_from_days(days_b, &year_b, &month_b, &day_b);
     int64_t months = ((int64_t)year_b - year_a) * 12 + month_b - month_a;
-    int64_t rest_a = (int64_t)day_a * TG_US_PER_DAY + a - days_a * TG_US_PER_DAY;
-    int64_t rest_b = (int64_t)day_b * TG_US_PER_DAY + b - days_b * TG_US_PER_DAY;
+    int64_t rest_a = (int64_t)day_a * TG_US_PER_DAY + tg_floor_mod(a, TG_US_PER_DAY);
+    int64_t rest_b = (int64_t)day_b * TG_US_PER_DAY + tg_floor_mod(b, TG_US_PER_DAY);
     if (months > 0 && rest_b < rest_a) {
         months--;
     } else if (months < 0 && rest_b > rest_a) {
@@ -211,8 +211,8 @@ static void months_between(tg_udf_call *call)
         return;
     }
     int64_t seconds =
-        (int64_t)(day_a - day_b) * 86400 + ((a - days_a * TG_US_PER_DAY) / TG_US_PER_SECOND -
-                                            (b - days_b * TG_US_PER_DAY) / TG_US_PER_SECOND);
+        (int64_t)(day_a - day_b) * 86400 + (tg_floor_mod(a, TG_US_PER_DAY) / TG_US_PER_SECOND -
+                                            tg_floor_mod(b, TG_US_PER_DAY) / TG_US_PER_SECOND);
     double result = months + (double)seconds / (31.0 * 86400);
     tg_udf_return_double(call, tg_udf_bool(call, 2) ? round(result * 1e8) / 1e8 : result);
 }

@@ -270,6 +270,10 @@ static void stays_in_time(void **state)
         assert_int_equal(tg_zone_to_us(zone, is_behind ? INT64_MAX : INT64_MIN),
                          is_behind ? INT64_MAX : INT64_MIN);
     }
+    tg_civil first;
+    tg_civil_from_us(INT64_MIN, &first);
+    assert_int_equal(first.year, -290308);
+    assert_int_equal(tg_floor_mod(INT64_MIN, TG_US_PER_DAY), INT64_C(71945224192));
 }
 
 static void refuses_broken_files(void **state)
