@@ -35,7 +35,8 @@ tg_source_identity tg_identity_of_pin(const tg_pin *pin)
         .name = pin->name, .path = pin->path, .version = pin->version, .digest = pin->digest};
 }
 
-bool tg_piece_is_fresh(const tg_piece *piece, tg_str fingerprint, const tg_pin *pins, size_t count)
+/* Would computing the piece anew, with these pins, give the rows that are there? */
+static bool is_fresh(const tg_piece *piece, tg_str fingerprint, const tg_pin *pins, size_t count)
 {
     bool fresh = tg_str_eq(piece->fingerprint, fingerprint) && piece->source_count == count;
     for (size_t i = 0; fresh && i < count; i++) {
@@ -63,7 +64,13 @@ bool tg_piece_is_newer(const tg_refresh_input *input, const tg_piece *piece, tg_
         const tg_source_identity pinned = tg_identity_of_pin(&input->pins[i]);
         holds = has_source(piece, &pinned) || is_newer_source(input, piece, &input->pins[i]);
     }
-    return holds && !tg_piece_is_fresh(piece, fingerprint, input->pins, input->pin_count);
+    return holds && !is_fresh(piece, fingerprint, input->pins, input->pin_count);
+}
+
+bool tg_piece_is_current(const tg_refresh_input *input, const tg_piece *piece, tg_str fingerprint)
+{
+    return is_fresh(piece, fingerprint, input->pins, input->pin_count) ||
+           tg_piece_is_newer(input, piece, fingerprint);
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */

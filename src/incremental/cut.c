@@ -15,12 +15,6 @@ typedef struct cutter {
     TG_VEC(tg_plan_piece) pieces;
 } cutter;
 
-static bool is_fresh(const tg_refresh_input *input, const tg_piece *piece, tg_str fingerprint)
-{
-    return tg_piece_is_fresh(piece, fingerprint, input->pins, input->pin_count) ||
-           tg_piece_is_newer(input, piece, fingerprint);
-}
-
 bool tg_cut_is_covered(const tg_refresh_input *input, const tg_coverage *left,
                        const tg_window *window, tg_str fingerprint, tg_arena *arena)
 {
@@ -28,7 +22,7 @@ bool tg_cut_is_covered(const tg_refresh_input *input, const tg_coverage *left,
     bool is_whole = false; /* in one piece; an equal text settles what regions cannot say */
     for (size_t i = 0; i < left->count; i++) {
         const tg_cover *cover = &left->items[i];
-        if (!is_fresh(input, &cover->piece, fingerprint)) {
+        if (!tg_piece_is_current(input, &cover->piece, fingerprint)) {
             continue;
         }
         is_whole = is_whole || tg_str_eq(cover->piece.where, window->text) ||
@@ -92,10 +86,10 @@ static bool is_separable(const cutter *c, tg_region region)
 
 static const char *stale_reason(const cutter *c, const tg_piece *piece, tg_str fingerprint)
 {
-    return !tg_str_eq(piece->fingerprint, fingerprint) ? "QUERY_FINGERPRINT_CHANGED"
-           : !is_fresh(c->input, piece, fingerprint)   ? "DATA_HAS_CHANGED"
-           : c->window->is_indivisible                 ? "PLAN_NOT_DETERMINISTIC"
-                                                       : "CANNOT_PUSH_PREDICATE";
+    return !tg_str_eq(piece->fingerprint, fingerprint)          ? "QUERY_FINGERPRINT_CHANGED"
+           : !tg_piece_is_current(c->input, piece, fingerprint) ? "DATA_HAS_CHANGED"
+           : c->window->is_indivisible                          ? "PLAN_NOT_DETERMINISTIC"
+                                                                : "CANNOT_PUSH_PREDICATE";
 }
 
 static void add_parts(cutter *c, const tg_flow_state *state, const tg_coverage *left,
@@ -107,8 +101,8 @@ static void add_parts(cutter *c, const tg_flow_state *state, const tg_coverage *
         if (cover->region.is_upper_bound) {
             continue;
         }
-        bool stays =
-            is_fresh(c->input, &cover->piece, fingerprint) && is_separable(c, cover->region);
+        bool stays = tg_piece_is_current(c->input, &cover->piece, fingerprint) &&
+                     is_separable(c, cover->region);
         add_part(c, tg_region_and(c->arena, c->window->region, cover->region),
                  stays ? "NO_OP" : "RECOMPUTE",
                  stays ? NULL : stale_reason(c, &cover->piece, fingerprint));
@@ -154,7 +148,7 @@ static tg_region staying_region(const cutter *c, const tg_coverage *left, tg_str
     for (size_t i = 0; i < left->count; i++) {
         const tg_cover *cover = &left->items[i];
         bool stays = only_newer ? tg_piece_is_newer(c->input, &cover->piece, fingerprint)
-                                : is_fresh(c->input, &cover->piece, fingerprint);
+                                : tg_piece_is_current(c->input, &cover->piece, fingerprint);
         if (stays && is_separable(c, cover->region)) {
             region = tg_region_or(c->arena, region, cover->region);
         }

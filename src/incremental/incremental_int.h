@@ -41,10 +41,10 @@ tg_region tg_commit_hull(const tg_commit_fact *commit);
 
 bool tg_source_identity_equal(const tg_source_identity *a, const tg_source_identity *b);
 tg_source_identity tg_identity_of_pin(const tg_pin *pin);
-/* Would computing the piece anew, with these pins, give the rows that are there? */
-bool tg_piece_is_fresh(const tg_piece *piece, tg_str fingerprint, const tg_pin *pins, size_t count);
 /* R6b: is it of an update with newer pins (design 6.6, "overtaken")? Its rows are better than mine. */
 bool tg_piece_is_newer(const tg_refresh_input *input, const tg_piece *piece, tg_str fingerprint);
+/* Is it up to date: over these very pins, or newer? */
+bool tg_piece_is_current(const tg_refresh_input *input, const tg_piece *piece, tg_str fingerprint);
 
 typedef struct tg_cover {
     tg_piece piece;

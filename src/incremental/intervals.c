@@ -48,9 +48,7 @@ static tg_plan_interval judge(const teller *t, const tg_piece *piece)
     const tg_refresh_input *input = t->input;
     tg_str fingerprint = t->plan->fingerprint;
     bool is_current = !t->plan->needs_new_rows && tg_str_eq(piece->fingerprint, fingerprint);
-    bool is_fresh =
-        is_current && (tg_piece_is_fresh(piece, fingerprint, input->pins, input->pin_count) ||
-                       tg_piece_is_newer(input, piece, fingerprint));
+    bool is_fresh = is_current && tg_piece_is_current(input, piece, fingerprint);
     return (tg_plan_interval){.status = is_fresh ? "COVERED" : "STALE",
                               .reason = is_fresh     ? NULL
                                         : is_current ? "DATA_HAS_CHANGED"
