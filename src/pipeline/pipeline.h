@@ -117,7 +117,7 @@ struct tg_dataset {
     const tg_flow *flow;    /* the one that writes it; NULL for views */
     const tg_input *inputs; /* views: what their query reads */
     size_t input_count;
-    bool reads_broken; /* views: a definition that does not parse */
+    bool reads_broken; /* views: a definition that does not parse, a name that is refused */
     const tg_property
         *properties; /* tables: wanted ones, ours included but for tidegate.pipelineId */
     size_t property_count;
@@ -137,7 +137,7 @@ struct tg_flow {
     const tg_dataset *dataset;
     const tg_input *inputs; /* direct ones */
     size_t input_count;
-    bool reads_broken;              /* a definition that does not parse */
+    bool reads_broken;              /* a definition that does not parse, a name that is refused */
     const tg_dataset *const *views; /* temporary views in its query, also through views; distinct */
     size_t view_count;
     const tg_dataset *const
