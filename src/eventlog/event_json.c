@@ -8,23 +8,20 @@ static const char *const type_names[] = {
 #undef TG_EVENT_TYPE
 };
 
-static const char *type_name(tg_event_type type)
+const char *tg_event_type_name(tg_event_type type)
 {
     tg_assert((unsigned)type < TG_EVENT_TYPE_COUNT_);
     return type_names[type];
 }
 
-static const char *level_name(tg_event_level level)
+const char *tg_event_level_name(tg_event_level level)
 {
-    switch (level) {
-    case TG_LEVEL_INFO:
-        return "INFO";
-    case TG_LEVEL_WARN:
-        return "WARN";
-    case TG_LEVEL_ERROR:
-        return "ERROR";
-    }
-    return "INFO";
+    static const char *const NAMES[] = {[TG_LEVEL_INFO] = "INFO",
+                                        [TG_LEVEL_WARN] = "WARN",
+                                        [TG_LEVEL_ERROR] = "ERROR",
+                                        [TG_LEVEL_METRICS] = "METRICS"};
+    tg_assert((unsigned)level < TG_LEVEL_COUNT_);
+    return NAMES[level];
 }
 
 static void add_place(const tg_place *place, tg_json_out *out)
@@ -85,6 +82,7 @@ static void add_origin(const tg_event *event, const tg_event_origin *origin, tg_
     tg_json_kstrz(out, "pipeline_type", "WORKSPACE");
     add_known(out, "pipeline_name", origin->pipeline_name);
     add_known(out, "update_id", origin->update_id);
+    add_known(out, "table_id", event->table_id);
     add_known(out, "flow_id", event->flow_id);
     add_known(out, "flow_name", event->flow_name);
     add_known(out, "dataset_name", event->dataset_name);
@@ -111,8 +109,8 @@ void tg_event_json(const tg_event *event, const tg_event_origin *origin, const c
     add_origin(event, origin, &out);
     tg_json_kstr(&out, "timestamp", tg_instant_text(scratch, event->timestamp_us));
     tg_json_kstr(&out, "message", event->message);
-    tg_json_kstrz(&out, "level", level_name(event->level));
-    tg_json_kstrz(&out, "maturity_level", "STABLE");
+    tg_json_kstrz(&out, "level", tg_event_level_name(event->level));
+    tg_json_kstrz(&out, "maturity_level", event->is_evolving ? "EVOLVING" : "STABLE");
     tg_json_keyz(&out, "error");
     if (event->error) {
         add_error(event->error, event->is_fatal, &out);
@@ -121,9 +119,9 @@ void tg_event_json(const tg_event *event, const tg_event_origin *origin, const c
     }
     tg_json_keyz(&out, "details");
     tg_json_object(&out);
-    tg_json_keyz(&out, type_name(event->type));
+    tg_json_keyz(&out, tg_event_type_name(event->type));
     tg_json_raw(&out, event->details.len ? event->details : TG_S("{}"));
     tg_json_end_object(&out);
-    tg_json_kstrz(&out, "event_type", type_name(event->type));
+    tg_json_kstrz(&out, "event_type", tg_event_type_name(event->type));
     tg_json_end_object(&out);
 }

@@ -12,7 +12,8 @@ struct tg_eventlog {
     const tg_env *env;
     const tg_event_sink *sink;
     tg_event_origin origin;
-    tg_str path; /* empty: no file */
+    tg_str path;      /* empty: no file */
+    tg_fs_lock *lock; /* of the file: tells readers that we live */
     char instance[37];
     int64_t seq_no;
     bool was_written;
@@ -32,11 +33,15 @@ tg_code tg_eventlog_open(const tg_fs *fs, const tg_env *env, tg_str storage,
                          tg_eventlog **out_log, tg_error *err)
 {
     tg_str path = {0};
+    tg_fs_lock *lock = NULL;
     if (storage.len) {
-        tg_str folder = tg_path_join(arena, storage, TG_S("events"));
+        tg_str folder = tg_path_join(arena, storage, TG_S(TG_EVENT_FOLDER));
         TG_TRY_CTX(tg_fs_make_folders(fs, folder, err), err, "while opening the event log");
-        path = tg_path_join(arena, folder,
-                            tg_str_printf(arena, "%.*s.jsonl", TG_SARG(origin->update_id)));
+        path =
+            tg_path_join(arena, folder,
+                         tg_str_printf(arena, "%.*s" TG_EVENT_SUFFIX, TG_SARG(origin->update_id)));
+        TG_TRY_CTX(tg_fs_take_lock(fs, path, arena, &lock, err), err,
+                   "while opening the event log");
     }
     tg_eventlog *log = TG_NEW(arena, tg_eventlog);
     *log = (tg_eventlog){.fs = fs,
@@ -44,6 +49,7 @@ tg_code tg_eventlog_open(const tg_fs *fs, const tg_env *env, tg_str storage,
                          .sink = sink,
                          .origin = *origin,
                          .path = path,
+                         .lock = lock,
                          .scratch = tg_arena_new()};
     env->uuid(env->self, log->instance);
     tg_arena_defer(arena, dispose, log);
@@ -97,18 +103,26 @@ tg_code tg_eventlog_flush(tg_eventlog *log, tg_error *err)
     return TG_OK;
 }
 
+static tg_code make_durable(const tg_eventlog *log, tg_error *err)
+{
+    TG_TRY_CTX(tg_fs_fsync_file(log->fs, log->path, err), err, "while closing the event log");
+    TG_TRY_CTX(tg_fs_fsync_folder(log->fs, tg_path_dirname(log->path), err), err,
+               "while closing the event log");
+    return TG_OK;
+}
+
 tg_code tg_eventlog_close(tg_eventlog *log, tg_error *err)
 {
     if (!log) {
         return TG_OK;
     }
-    TG_TRY(tg_eventlog_flush(log, err));
-    if (log->was_written) {
-        TG_TRY_CTX(tg_fs_fsync_file(log->fs, log->path, err), err, "while closing the event log");
-        TG_TRY_CTX(tg_fs_fsync_folder(log->fs, tg_path_dirname(log->path), err), err,
-                   "while closing the event log");
+    tg_code code = tg_eventlog_flush(log, err);
+    if (code == TG_OK && log->was_written) {
+        code = make_durable(log, err);
     }
-    return TG_OK;
+    tg_fs_unlock(log->fs, log->lock);
+    log->lock = NULL;
+    return code;
 }
 
 tg_str tg_eventlog_path(const tg_eventlog *log)

@@ -5,6 +5,10 @@
 
 #include "eventlog/eventlog.h"
 
+/* <storage>/events/<update_id>.jsonl */
+#define TG_EVENT_FOLDER "events"
+#define TG_EVENT_SUFFIX ".jsonl"
+
 /*
  * Appends the event's line, without line feed. instance names the writer, seq_no counts its events
  * from 1.

@@ -72,6 +72,28 @@ tg_code tg_fs_remove_tree(const tg_fs *fs, tg_str path, tg_error *err)
     return fs->remove_tree(fs->self, path, err);
 }
 
+tg_code tg_fs_read_part(const tg_fs *fs, tg_str path, int64_t offset, size_t max_bytes, tg_buf *out,
+                        tg_error *err)
+{
+    return fs->read_part(fs->self, path, offset, max_bytes, out, err);
+}
+
+tg_code tg_fs_take_lock(const tg_fs *fs, tg_str path, tg_arena *arena, tg_fs_lock **out_lock,
+                        tg_error *err)
+{
+    return fs->lock(fs->self, path, arena, out_lock, err);
+}
+
+tg_code tg_fs_is_locked(const tg_fs *fs, tg_str path, bool *out_is_locked, tg_error *err)
+{
+    return fs->is_locked(fs->self, path, out_is_locked, err);
+}
+
+void tg_fs_unlock(const tg_fs *fs, tg_fs_lock *lock)
+{
+    fs->unlock(fs->self, lock);
+}
+
 tg_code tg_fs_exists(const tg_fs *fs, tg_str path, bool *out_exists, tg_error *err)
 {
     tg_fs_entry entry;

@@ -29,6 +29,8 @@ typedef struct tg_fs_entry {
     int64_t ctime_ns;
 } tg_fs_entry;
 
+typedef struct tg_fs_lock tg_fs_lock;
+
 typedef struct tg_fs {
     size_t struct_size;
     void *self;
@@ -63,6 +65,23 @@ typedef struct tg_fs {
     /* A folder with all that is in it. Symbolic links in it are removed, never entered: what they
      * point at stays. TG_LIMIT below TG_LIMIT_FOLDER_DEPTH. Not fsynced. */
     tg_code (*remove_tree)(void *self, tg_str path, tg_error *err);
+    /*
+     * Adds the bytes from offset on to out, at most max_bytes; fewer only where the file ends. For
+     * files that are large, or still being written.
+     */
+    tg_code (*read_part)(void *self, tg_str path, int64_t offset, size_t max_bytes, tg_buf *out,
+                         tg_error *err);
+    /*
+     * Locks a file, which is created when it is not there; *out_lock NULL: somebody else holds it,
+     * in this process or another. The lock ends with unlock, with the arena, or with its process however
+     * that ends (kill -9 and power loss too). It binds only those who ask for it. A file system without locks:
+     * TG_UNSUPPORTED.
+     */
+    tg_code (*lock)(void *self, tg_str path, tg_arena *arena, tg_fs_lock **out_lock, tg_error *err);
+    /* Does somebody hold the lock of a file? Takes nothing, so that nobody is hindered. */
+    tg_code (*is_locked)(void *self, tg_str path, bool *out_is_locked, tg_error *err);
+    /* Takes NULL. */
+    void (*unlock)(void *self, tg_fs_lock *lock);
     /* Absolute, without symbolic links; the path must exist. */
     tg_code (*real_path)(void *self, tg_str path, tg_arena *arena, tg_str *out_path, tg_error *err);
 } tg_fs;
@@ -84,6 +103,13 @@ TG_CHECKED tg_code tg_fs_fsync_folder(const tg_fs *fs, tg_str path, tg_error *er
 TG_CHECKED tg_code tg_fs_make_folders(const tg_fs *fs, tg_str path, tg_error *err);
 TG_CHECKED tg_code tg_fs_real_path(const tg_fs *fs, tg_str path, tg_arena *arena, tg_str *out_path,
                                    tg_error *err);
+TG_CHECKED tg_code tg_fs_read_part(const tg_fs *fs, tg_str path, int64_t offset, size_t max_bytes,
+                                   tg_buf *out, tg_error *err);
+TG_CHECKED tg_code tg_fs_take_lock(const tg_fs *fs, tg_str path, tg_arena *arena,
+                                   tg_fs_lock **out_lock, tg_error *err);
+TG_CHECKED tg_code tg_fs_is_locked(const tg_fs *fs, tg_str path, bool *out_is_locked,
+                                   tg_error *err);
+void tg_fs_unlock(const tg_fs *fs, tg_fs_lock *lock);
 /* Unchecked on purpose: cleaning up after a failure may fail too. */
 tg_code tg_fs_remove(const tg_fs *fs, tg_str path, tg_error *err);
 TG_CHECKED tg_code tg_fs_remove_tree(const tg_fs *fs, tg_str path, tg_error *err);

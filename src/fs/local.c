@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "fs/fs.h"
+#include "fs/local_int.h"
 
 #ifndef RENAME_NOREPLACE
 #define RENAME_NOREPLACE 1
@@ -25,7 +25,7 @@
 
 /* ---- errors and descriptors ------------------------------------------------------------------ */
 
-static tg_code io_error_(tg_error *err, int number, const char *what, tg_str path)
+tg_code tg_fs_local_error_(tg_error *err, int number, const char *what, tg_str path)
 {
     char reason[128];
     const char *text = strerror_r(number, reason, sizeof(reason));
@@ -45,7 +45,7 @@ static tg_code io_error_(tg_error *err, int number, const char *what, tg_str pat
                : TG_IO;
 }
 
-#define io_error(...) tg_error_failure_(io_error_(__VA_ARGS__))
+#define io_error(...) tg_fs_local_error(__VA_ARGS__)
 
 /* A path as the system wants it: NUL-terminated. */
 static const char *c_path(tg_arena *scratch, tg_str path)
@@ -508,6 +508,10 @@ static const tg_fs LOCAL = {
     .make_folders = local_make_folders,
     .remove = local_remove,
     .remove_tree = local_remove_tree,
+    .read_part = tg_fs_local_read_part,
+    .lock = tg_fs_local_lock,
+    .is_locked = tg_fs_local_is_locked,
+    .unlock = tg_fs_local_unlock,
     .real_path = local_real_path,
 };
 

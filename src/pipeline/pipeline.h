@@ -213,6 +213,7 @@ typedef struct tg_update_options {
     tg_str timezone;           /* --timezone; empty: the spec's */
     bool explain;              /* keep the printed refresh programs in the result */
     const char *cause;         /* "USER_ACTION", "API_CALL", ...; NULL: USER_ACTION */
+    tg_str retry_of;           /* the id of the update that this one repeats; empty: none */
     const tg_event_sink *sink; /* may be NULL */
 } tg_update_options;
 

@@ -62,6 +62,9 @@ static void emit_create_update(tg_update *u, const char *cause)
     if (u->options->override_count > 0) {
         add_overrides(&out, u->options);
     }
+    if (u->options->retry_of.len > 0) {
+        tg_json_kstr(&out, "retry_of", u->options->retry_of);
+    }
     tg_json_kstr(&out, "now", tg_instant_text(u->arena, u->now_us));
     tg_json_kstr(&out, "timezone", tg_zone_name(u->zone));
     tg_json_keyz(&out, "config");
