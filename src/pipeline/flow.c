@@ -64,7 +64,7 @@ static tg_code check_owner(tg_update *u, const tg_flow_run *run, tg_error *err)
 /* State and commits of the target at its facts' version. */
 static tg_code load_state(tg_update *u, tg_flow_run *run, tg_error *err)
 {
-    const tg_engine *engine = u->context->engine;
+    const tg_engine *engine = run->engine;
     tg_refresh_input *input = &run->input;
     input->target = run->target->facts;
     input->state = (tg_state_facts){.state_version = -1};
@@ -73,17 +73,17 @@ static tg_code load_state(tg_update *u, tg_flow_run *run, tg_error *err)
     if (!input->target.exists) {
         char table_id[37];
         u->context->env->uuid(u->context->env->self, table_id);
-        input->new_table_id = tg_str_copy(u->arena, tg_str_from(table_id));
+        input->new_table_id = tg_str_copy(run->arena, tg_str_from(table_id));
         return TG_OK;
     }
-    tg_str app_id = tg_flow_app_id(u->arena, input->target.table_id, run->flow->full_name);
+    tg_str app_id = tg_flow_app_id(run->arena, input->target.table_id, run->flow->full_name);
     TG_TRY(engine->table_state(engine->self, input->target_path, app_id, input->target.version,
-                               u->arena, &input->state, err));
+                               run->arena, &input->state, err));
     if (!input->state.has_txn || input->state.state.len == 0) {
         return TG_OK; /* planned as a whole: what happened since does not matter */
     }
     /* -1 is a version too: the state of the commit that made the table was built on nothing. */
-    int64_t from = tg_plan_read_version(&input->state, u->arena);
+    int64_t from = tg_plan_read_version(&input->state, run->arena);
     bool is_only_own = from + 1 == input->state.state_version &&
                        input->state.state_version == input->target.version;
     if (from >= input->target.version || is_only_own) {
@@ -91,15 +91,16 @@ static tg_code load_state(tg_update *u, tg_flow_run *run, tg_error *err)
     }
     tg_commit_fact *commits;
     TG_TRY(engine->commits_since(engine->self, input->target_path, from, input->target.version,
-                                 app_id, u->zone, u->arena, &commits, &input->commit_count, err));
+                                 app_id, u->zone, run->arena, &commits, &input->commit_count, err));
     input->commits = commits;
     return TG_OK;
 }
 
-static const tg_property *wanted_properties(tg_update *u, const tg_dataset *dataset,
+static const tg_property *wanted_properties(const tg_update *u, const tg_flow_run *run,
                                             size_t *out_count)
 {
-    tg_property *properties = TG_NEW_ARRAY(u->arena, tg_property, dataset->property_count + 1);
+    const tg_dataset *dataset = run->flow->dataset;
+    tg_property *properties = TG_NEW_ARRAY(run->arena, tg_property, dataset->property_count + 1);
     memcpy(properties, dataset->properties, dataset->property_count * sizeof(*properties));
     properties[dataset->property_count] =
         (tg_property){.key = TG_S("tidegate.pipelineId"), .value = u->result->pipeline_id};
@@ -107,13 +108,15 @@ static const tg_property *wanted_properties(tg_update *u, const tg_dataset *data
     return properties;
 }
 
-static tg_digest digest_definition(tg_update *u, const tg_flow *flow)
+static tg_digest digest_definition(const tg_update *u, const tg_flow_run *run)
 {
-    const tg_query **views = TG_NEW_ARRAY(u->arena, const tg_query *, flow->view_count);
+    const tg_flow *flow = run->flow;
+    const tg_query **views = TG_NEW_ARRAY(run->arena, const tg_query *, flow->view_count);
     for (size_t i = 0; i < flow->view_count; i++) {
         views[i] = flow->views[i]->stmt->query;
     }
-    const tg_location **sources = TG_NEW_ARRAY(u->arena, const tg_location *, flow->external_count);
+    const tg_location **sources =
+        TG_NEW_ARRAY(run->arena, const tg_location *, flow->external_count);
     for (size_t i = 0; i < flow->external_count; i++) {
         sources[i] = &u->graph->externals[flow->externals[i]].location;
     }
@@ -125,7 +128,7 @@ static tg_digest digest_definition(tg_update *u, const tg_flow *flow)
                                       .column_count = flow->dataset->stmt->column_count,
                                       .sources = sources,
                                       .source_count = flow->external_count};
-    return tg_definition_digest(&definition, u->arena);
+    return tg_definition_digest(&definition, run->arena);
 }
 
 static void fill_input(tg_update *u, tg_flow_run *run)
@@ -144,13 +147,13 @@ static void fill_input(tg_update *u, tg_flow_run *run)
                                     .is_override = run->override != NULL,
                                     .aliases = flow->aliases,
                                     .alias_count = flow->alias_count,
-                                    .definition = digest_definition(u, flow),
+                                    .definition = digest_definition(u, run),
                                     .partition_columns = dataset->partition_columns,
                                     .partition_count = dataset->partition_count,
                                     .comment = dataset->stmt->clauses.comment,
                                     .columns = dataset->stmt->columns,
                                     .column_count = dataset->stmt->column_count};
-    run->input.properties = wanted_properties(u, dataset, &run->input.property_count);
+    run->input.properties = wanted_properties(u, run, &run->input.property_count);
     if (run->override) {
         run->input.predicate = run->override_expr;
         run->input.predicate_text = run->override->predicate;
@@ -160,9 +163,10 @@ static void fill_input(tg_update *u, tg_flow_run *run)
 /* ---- planning -------------------------------------------------------------------------------- */
 
 /* The bound tables carry what the pins lack: the engine reads through them. */
-static void complete_pins(tg_update *u, tg_flow_run *run)
+static void complete_pins(tg_flow_run *run)
 {
-    tg_pin *pins = tg_arena_memdup(u->arena, run->input.pins, run->input.pin_count * sizeof(*pins));
+    tg_pin *pins =
+        tg_arena_memdup(run->arena, run->input.pins, run->input.pin_count * sizeof(*pins));
     for (size_t i = 0; i < run->input.pin_count; i++) {
         for (size_t j = 0; j < run->query.table_count; j++) {
             if (tg_str_eq(pins[i].name, run->query.tables[j]->name)) {
@@ -175,12 +179,12 @@ static void complete_pins(tg_update *u, tg_flow_run *run)
 
 static tg_code bind(tg_update *u, tg_flow_run *run, tg_error *err)
 {
-    const tg_resolver resolver = {.resolve = tg_update_resolve, .self = u};
+    const tg_resolver resolver = {.resolve = tg_update_resolve, .self = run};
     const tg_bind_options options = {
         .resolver = &resolver, .now_us = u->now_us, .zone = u->zone, .in_flow = true};
-    TG_TRY(tg_sql_bind_query(run->flow->spec->query, &options, u->arena, &run->query, err));
+    TG_TRY(tg_sql_bind_query(run->flow->spec->query, &options, run->arena, &run->query, err));
     run->is_bound = true;
-    complete_pins(u, run);
+    complete_pins(run);
     return TG_OK;
 }
 
@@ -208,9 +212,9 @@ static tg_code check_partitioning(const tg_flow_run *run, tg_error *err)
  * What only writing would refuse is found before anything is written. Column after column, so that
  * the first one at fault is known by its place.
  */
-static tg_code check_target(tg_update *u, const tg_flow_run *run, tg_error *err)
+static tg_code check_target(const tg_flow_run *run, tg_error *err)
 {
-    const tg_engine *engine = u->context->engine;
+    const tg_engine *engine = run->engine;
     if (!run->plan.program || !run->plan.program->target.changes_metadata) {
         return TG_OK;
     }
@@ -231,20 +235,20 @@ static tg_code check_target(tg_update *u, const tg_flow_run *run, tg_error *err)
  * Does the state speak of newer sources than this update pinned? Then another update overtook it,
  * if those versions are still what they were.
  */
-static void find_newer_sources(tg_update *u, tg_flow_run *run)
+static void find_newer_sources(tg_flow_run *run)
 {
-    const tg_engine *engine = u->context->engine;
+    const tg_engine *engine = run->engine;
     size_t count;
     const tg_source_identity *wanted = tg_plan_newer_sources(
-        &run->input.state, run->input.pins, run->input.pin_count, u->arena, &count);
+        &run->input.state, run->input.pins, run->input.pin_count, run->arena, &count);
     TG_VEC(tg_source_identity) newer = {0};
     for (size_t i = 0; i < count; i++) {
         tg_auto_error tg_error err = TG_ERROR_INIT;
         tg_pin pin;
         if (engine->identity(engine->self, TG_FORMAT_DELTA, wanted[i].path, wanted[i].version,
-                             u->arena, &pin, &err) == TG_OK &&
+                             run->arena, &pin, &err) == TG_OK &&
             pin.digest.high == wanted[i].digest.high && pin.digest.low == wanted[i].digest.low) {
-            TG_VEC_PUSH(u->arena, &newer, wanted[i]);
+            TG_VEC_PUSH(run->arena, &newer, wanted[i]);
         }
     }
     run->input.newer = newer.items;
@@ -255,21 +259,21 @@ static void find_newer_sources(tg_update *u, tg_flow_run *run)
 static tg_code plan(tg_update *u, tg_flow_run *run, bool try_quick, tg_error *err)
 {
     TG_TRY(check_partitioning(run, err));
-    find_newer_sources(u, run);
-    if (try_quick && tg_plan_quick(&run->input, u->arena, &run->plan)) {
+    find_newer_sources(run);
+    if (try_quick && tg_plan_quick(&run->input, run->arena, &run->plan)) {
         return TG_OK;
     }
     if (!run->is_bound) {
         TG_TRY(bind(u, run, err));
     }
-    tg_code code = tg_plan_refresh(&run->input, &run->query, u->arena, &run->plan, err);
+    tg_code code = tg_plan_refresh(&run->input, &run->query, run->arena, &run->plan, err);
     if (code != TG_OK) {
         if (err->cls == TG_E_INVALID_REPLACE_WHERE_OVERRIDE_INVALID_EXPRESSION) {
             tg_override_locate(run->override, err); /* its span is not one of the flow's file */
         }
         return code;
     }
-    return check_target(u, run, err);
+    return check_target(run, err);
 }
 
 bool tg_flow_reads_changed_table(const tg_update *u, const tg_flow *flow)
@@ -284,11 +288,11 @@ bool tg_flow_reads_changed_table(const tg_update *u, const tg_flow *flow)
 
 static tg_code analyse(tg_update *u, tg_flow_run *run, tg_error *err)
 {
-    TG_TRY(tg_update_load_target(u, run->flow->dataset, err));
+    TG_TRY(tg_update_load_target(run, run->flow->dataset, err));
     TG_TRY(check_owner(u, run, err));
     fill_input(u, run);
     TG_TRY(load_state(u, run, err));
-    TG_TRY(tg_update_collect_pins(u, run, err));
+    TG_TRY(tg_update_collect_pins(run, err));
     bool waits = tg_flow_reads_changed_table(u, run->flow);
     TG_TRY(plan(u, run, !waits, err));
     if (run->plan.program || waits) {
@@ -370,8 +374,8 @@ void tg_flow_keep_program(tg_update *u, tg_flow_run *run)
 {
     if (u->options->explain && run->plan.program) {
         tg_auto_buf tg_buf text = TG_BUF_INIT;
-        tg_program_print(run->plan.program, u->arena, &text);
-        run->result->program = tg_buf_take(&text, u->arena);
+        tg_program_print(run->plan.program, run->arena, &text);
+        run->result->program = tg_buf_take(&text, run->arena);
     }
 }
 
@@ -390,9 +394,9 @@ void tg_flow_keep_plan(tg_update *u, tg_flow_run *run)
 /* Plans for what the table is now. Sources stay pinned. */
 static tg_code plan_again(tg_update *u, tg_flow_run *run, tg_error *err)
 {
-    const tg_engine *engine = u->context->engine;
-    TG_TRY(engine->table_facts(engine->self, run->input.target_path, u->arena, &run->target->facts,
-                               err));
+    const tg_engine *engine = run->engine;
+    TG_TRY(engine->table_facts(engine->self, run->input.target_path, run->arena,
+                               &run->target->facts, err));
     TG_TRY(check_owner(u, run, err));
     TG_TRY(load_state(u, run, err));
     TG_TRY(plan(u, run, /* try_quick: */ true, err));
@@ -400,7 +404,7 @@ static tg_code plan_again(tg_update *u, tg_flow_run *run, tg_error *err)
     tg_update_event_planning(u, run);
     if (!run->plan.program) {
         /* Somebody else did the same work: readers see the version that was found to be right. */
-        tg_update_target_changed(run->target, run->target->facts.version);
+        tg_update_target_changed(u, run->target, run->target->facts.version);
     }
     return TG_OK;
 }
@@ -425,7 +429,7 @@ static void keep_counts(tg_flow_result *result, const tg_run_result *run, bool i
  */
 static tg_code keep_found_version(tg_update *u, const tg_flow_run *run, tg_error *err)
 {
-    tg_str log = tg_path_join(u->arena, run->input.target_path, TG_S("_delta_log"));
+    tg_str log = tg_path_join(run->arena, run->input.target_path, TG_S("_delta_log"));
     bool exists; /* an engine's tables need not be folders */
     TG_TRY(tg_fs_exists(u->context->fs, log, &exists, err));
     return exists ? tg_fs_fsync_folder(u->context->fs, log, err) : TG_OK;
@@ -433,11 +437,12 @@ static tg_code keep_found_version(tg_update *u, const tg_flow_run *run, tg_error
 
 static tg_code run_program(tg_update *u, tg_flow_run *run, tg_error *err)
 {
-    const tg_engine *engine = u->context->engine;
+    const tg_engine *engine = run->engine;
     const tg_commit_hooks hooks = {.before_attempt = before_attempt, .self = run};
     for (int attempt = 0; run->plan.program; attempt++) {
         tg_run_result counts;
-        tg_code code = engine->run(engine->self, run->plan.program, &hooks, u->arena, &counts, err);
+        tg_code code =
+            engine->run(engine->self, run->plan.program, &hooks, run->arena, &counts, err);
         if (code == TG_OK) {
             keep_counts(run->result, &counts, run->plan.is_partial);
             return TG_OK;
@@ -460,7 +465,7 @@ static tg_code plan_in_turn(tg_update *u, tg_flow_run *run, tg_error *err)
         return TG_OK;
     }
     run->is_bound = false;
-    TG_TRY(tg_update_collect_pins(u, run, err));
+    TG_TRY(tg_update_collect_pins(run, err));
     return plan(u, run, /* try_quick: */ true, err);
 }
 
@@ -477,7 +482,7 @@ static tg_code refresh(tg_update *u, tg_flow_run *run, tg_error *err)
     tg_update_flush(u);
     TG_TRY(run_program(u, run, err));
     if (run->result->committed_version >= 0) {
-        tg_update_target_changed(run->target, run->result->committed_version);
+        tg_update_target_changed(u, run->target, run->result->committed_version);
     }
     return TG_OK;
 }
@@ -500,9 +505,9 @@ void tg_flow_fail(tg_update *u, tg_flow_run *run, const char *doing, tg_error *e
 {
     locate_runtime(run, err);
     (void)tg_error_context(err, "while %s flow %.*s", doing, TG_SARG(run->flow->event_name));
-    tg_error *kept = TG_NEW(u->arena, tg_error);
+    tg_error *kept = TG_NEW(run->arena, tg_error);
     tg_error_move(kept, err);
-    tg_arena_defer(u->arena, dispose_error, kept);
+    tg_arena_defer(run->arena, dispose_error, kept);
     run->result->error = kept;
     tg_update_event_flow(u, run, TG_FLOW_FAILED, kept);
 }

@@ -31,12 +31,13 @@ static tg_code read_count(const tg_engine *engine, struct ArrowArrayStream *stre
     return TG_OK;
 }
 
-static tg_code count_rows(tg_update *u, tg_rel *rel, int64_t *out, tg_error *err)
+static tg_code count_rows(const tg_flow_run *run, tg_rel *rel, int64_t *out, tg_error *err)
 {
-    const tg_engine *engine = u->context->engine;
+    const tg_engine *engine = run->engine;
+    const tg_update *u = run->update;
     const tg_engine_context context = {.zone = u->zone, .now_us = u->now_us};
     tg_rel *counted;
-    TG_TRY(tg_sql_count_rows(rel, u->arena, &counted, err));
+    TG_TRY(tg_sql_count_rows(rel, run->arena, &counted, err));
     struct ArrowArrayStream stream = {0};
     TG_TRY(engine->query(engine->self, &context, counted, &stream, err));
     tg_code code = read_count(engine, &stream, out, err);
@@ -47,10 +48,9 @@ static tg_code count_rows(tg_update *u, tg_rel *rel, int64_t *out, tg_error *err
 }
 
 /* Rows of the table that the step takes away. */
-static tg_code count_old(tg_update *u, const tg_flow_run *run, const tg_step *step, int64_t *out,
-                         tg_error *err)
+static tg_code count_old(const tg_flow_run *run, const tg_step *step, int64_t *out, tg_error *err)
 {
-    const tg_engine *engine = u->context->engine;
+    const tg_engine *engine = run->engine;
     const tg_program_target *target = &run->plan.program->target;
     *out = 0;
     if (target->read_version < 0) {
@@ -58,29 +58,29 @@ static tg_code count_old(tg_update *u, const tg_flow_run *run, const tg_step *st
     }
     const tg_table *table;
     TG_TRY_CTX(engine->describe(engine->self, TG_FORMAT_DELTA, target->path, target->read_version,
-                                NULL, 0, target->name, u->arena, &table, err),
+                                NULL, 0, target->name, run->arena, &table, err),
                err, "while reading %.*s", TG_SARG(target->name));
-    tg_rel *rel = tg_sql_scan(table, 1, u->arena);
+    tg_rel *rel = tg_sql_scan(table, 1, run->arena);
     if (step->predicate) { /* over the columns that the table will have */
-        TG_TRY(tg_sql_project_by_name(rel, target->schema, u->arena, &rel, err));
-        rel = tg_sql_filter_output(rel, step->predicate, u->arena);
+        TG_TRY(tg_sql_project_by_name(rel, target->schema, run->arena, &rel, err));
+        rel = tg_sql_filter_output(rel, step->predicate, run->arena);
     }
-    return count_rows(u, rel, out, err);
+    return count_rows(run, rel, out, err);
 }
 
-static tg_code count_step(tg_update *u, tg_flow_run *run, const tg_step *step, tg_error *err)
+static tg_code count_step(tg_flow_run *run, const tg_step *step, tg_error *err)
 {
     tg_rel *rel = (tg_rel *)(uintptr_t)step->rel; /* trees are shared, never changed */
-    TG_TRY(count_old(u, run, step, &run->result->rows_to_delete, err));
-    return count_rows(u, rel, &run->result->rows_to_insert, err);
+    TG_TRY(count_old(run, step, &run->result->rows_to_delete, err));
+    return count_rows(run, rel, &run->result->rows_to_insert, err);
 }
 
-static tg_code count_program(tg_update *u, tg_flow_run *run, tg_error *err)
+static tg_code count_program(tg_flow_run *run, tg_error *err)
 {
     const tg_program *program = run->plan.program;
     for (size_t i = 0; program && i < program->step_count; i++) {
         if (program->steps[i].kind == TG_STEP_REPLACE) {
-            return count_step(u, run, &program->steps[i], err);
+            return count_step(run, &program->steps[i], err);
         }
     }
     run->result->rows_to_delete = 0;
@@ -103,14 +103,14 @@ void tg_flow_forecast(tg_update *u, tg_flow_run *run)
     tg_update_event_planning(u, run);
     if (u->options->tells_intervals) {
         result->intervals =
-            tg_plan_intervals(&run->input, &run->plan, u->arena, &result->interval_count);
+            tg_plan_intervals(&run->input, &run->plan, run->arena, &result->interval_count);
         result->target_version = run->input.target.exists ? run->input.target.version : -1;
     }
     if (!u->options->counts_rows) {
         return;
     }
     tg_auto_error tg_error err = TG_ERROR_INIT;
-    tg_code code = count_program(u, run, &err);
+    tg_code code = count_program(run, &err);
     if (code == TG_CANCELLED) {
         tg_update_event_flow(u, run, TG_FLOW_STOPPED, NULL);
     } else if (code != TG_OK && !result->is_estimate) {

@@ -4,14 +4,13 @@
  * writes is seen by its readers at its flow's own commit, or at its start version when that flow
  * had nothing to do or was not selected (design 4.2). Every identity is asked for once per update,
  * every table described once per version.
+ *
+ * Flows that run at the same time share what is kept here, so the calls below take source_lock, and
+ * what they keep lies in source_arena. It is read without the lock where nobody can write it any
+ * more: a target's version once its flow has ended, a table once somebody described it.
  */
 #include "pipeline/graph_int.h"
 #include "pipeline/update_int.h"
-
-static const tg_engine *engine_of(const tg_update *u)
-{
-    return u->context->engine;
-}
 
 /* ---- externals ------------------------------------------------------------------------------- */
 
@@ -34,7 +33,7 @@ static tg_code pin_external(tg_update *u, size_t index, tg_error *err)
 {
     const tg_external *external = &u->graph->externals[index];
     tg_source *source = &u->externals[index];
-    const tg_engine *engine = engine_of(u);
+    const tg_engine *engine = u->context->engine;
     tg_code code = engine->identity(engine->self, external->location.format,
                                     external->location.path, -1, u->arena, &source->pin, err);
     if (code == TG_NOT_FOUND) {
@@ -83,16 +82,17 @@ static void see_version(tg_target *target, int64_t version, tg_digest digest, bo
     target->as_source.is_pinned = is_known;
 }
 
-tg_code tg_update_load_target(tg_update *u, const tg_dataset *dataset, tg_error *err)
+static tg_code load_target(const tg_flow_run *run, const tg_dataset *dataset, tg_error *err)
 {
+    tg_update *u = run->update;
     tg_target *target = &u->targets[dataset->index];
     if (target->has_facts) {
         return TG_OK;
     }
-    const tg_engine *engine = engine_of(u);
-    TG_TRY_CTX(
-        engine->table_facts(engine->self, dataset->location.path, u->arena, &target->facts, err),
-        err, "while reading %.*s", TG_SARG(dataset->full_name));
+    const tg_engine *engine = run->engine;
+    TG_TRY_CTX(engine->table_facts(engine->self, dataset->location.path, u->source_arena,
+                                   &target->facts, err),
+               err, "while reading %.*s", TG_SARG(dataset->full_name));
     target->has_facts = true;
     target->as_source.pin =
         (tg_pin){.name = dataset->full_name, .path = dataset->location.path, .version = -1};
@@ -102,14 +102,25 @@ tg_code tg_update_load_target(tg_update *u, const tg_dataset *dataset, tg_error 
     return TG_OK;
 }
 
-void tg_update_target_changed(tg_target *target, int64_t version)
+tg_code tg_update_load_target(const tg_flow_run *run, const tg_dataset *dataset, tg_error *err)
 {
-    see_version(target, version, (tg_digest){0}, false); /* its digest is read when a reader asks */
+    (void)pthread_mutex_lock(&run->update->source_lock);
+    tg_code code = load_target(run, dataset, err);
+    (void)pthread_mutex_unlock(&run->update->source_lock);
+    return code;
 }
 
-static tg_code pin_target(tg_update *u, const tg_dataset *dataset, tg_error *err)
+void tg_update_target_changed(tg_update *u, tg_target *target, int64_t version)
 {
-    TG_TRY(tg_update_load_target(u, dataset, err));
+    (void)pthread_mutex_lock(&u->source_lock);
+    see_version(target, version, (tg_digest){0}, false); /* its digest is read when a reader asks */
+    (void)pthread_mutex_unlock(&u->source_lock);
+}
+
+static tg_code pin_target(const tg_flow_run *run, const tg_dataset *dataset, tg_error *err)
+{
+    tg_update *u = run->update;
+    TG_TRY(load_target(run, dataset, err));
     tg_target *target = &u->targets[dataset->index];
     if (target->as_source.is_pinned || (u->is_analysing && target->will_change)) {
         return TG_OK;
@@ -122,10 +133,10 @@ static tg_code pin_target(tg_update *u, const tg_dataset *dataset, tg_error *err
                    ? tg_error_hint(err, "Write: tidegate run")
                    : tg_error_hint(err, "Select `%.*s` too.", TG_SARG(dataset->name));
     }
-    const tg_engine *engine = engine_of(u);
+    const tg_engine *engine = run->engine;
     tg_pin pin;
     TG_TRY_CTX(engine->identity(engine->self, TG_FORMAT_DELTA, dataset->location.path,
-                                target->as_source.pin.version, u->arena, &pin, err),
+                                target->as_source.pin.version, u->source_arena, &pin, err),
                err, "while reading %.*s", TG_SARG(dataset->full_name));
     see_version(target, pin.version, pin.digest, true);
     return TG_OK;
@@ -146,18 +157,28 @@ static tg_pin pin_of_target(const tg_update *u, const tg_target *target)
     return pin;
 }
 
-tg_code tg_update_collect_pins(tg_update *u, tg_flow_run *run, tg_error *err)
+static tg_code collect_pins(const tg_flow_run *run, tg_pin *pins, tg_error *err)
 {
+    const tg_update *u = run->update;
     const tg_flow *flow = run->flow;
-    tg_pin *pins = TG_NEW_ARRAY(u->arena, tg_pin, flow->external_count + flow->upstream_count);
-    size_t count = 0;
     for (size_t i = 0; i < flow->external_count; i++) {
-        pins[count++] = u->externals[flow->externals[i]].pin;
+        *pins++ = u->externals[flow->externals[i]].pin;
     }
     for (size_t i = 0; i < flow->upstream_count; i++) {
-        TG_TRY(pin_target(u, flow->upstream[i], err));
-        pins[count++] = pin_of_target(u, &u->targets[flow->upstream[i]->index]);
+        TG_TRY(pin_target(run, flow->upstream[i], err));
+        *pins++ = pin_of_target(u, &u->targets[flow->upstream[i]->index]);
     }
+    return TG_OK;
+}
+
+tg_code tg_update_collect_pins(tg_flow_run *run, tg_error *err)
+{
+    size_t count = run->flow->external_count + run->flow->upstream_count;
+    tg_pin *pins = TG_NEW_ARRAY(run->arena, tg_pin, count);
+    (void)pthread_mutex_lock(&run->update->source_lock);
+    tg_code code = collect_pins(run, pins, err);
+    (void)pthread_mutex_unlock(&run->update->source_lock);
+    TG_TRY(code);
     run->input.pins = pins;
     run->input.pin_count = count;
     return TG_OK;
@@ -165,14 +186,15 @@ tg_code tg_update_collect_pins(tg_update *u, tg_flow_run *run, tg_error *err)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static tg_code describe(tg_update *u, const tg_location *location, tg_source *source,
+static tg_code describe(const tg_flow_run *run, const tg_location *location, tg_source *source,
                         const tg_table **out, tg_error *err)
 {
     if (!source->pin.table) {
-        const tg_engine *engine = engine_of(u);
+        const tg_engine *engine = run->engine;
         TG_TRY_CTX(engine->describe(engine->self, location->format, location->path,
                                     source->pin.version, location->options, location->option_count,
-                                    location->full_name, u->arena, &source->pin.table, err),
+                                    location->full_name, run->update->source_arena,
+                                    &source->pin.table, err),
                    err, "while reading %.*s", TG_SARG(location->full_name));
     }
     *out = source->pin.table;
@@ -180,51 +202,65 @@ static tg_code describe(tg_update *u, const tg_location *location, tg_source *so
 }
 
 /* A table as it will be: enough to bind against. */
-static const tg_table *forecast_table(tg_update *u, const tg_dataset *dataset)
+static const tg_table *forecast_table(const tg_flow_run *run, const tg_dataset *dataset)
 {
-    tg_table *table = TG_NEW(u->arena, tg_table);
+    const tg_target *target = &run->update->targets[dataset->index];
+    tg_table *table = TG_NEW(run->arena, tg_table);
     *table = (tg_table){.name = dataset->full_name,
                         .format = TG_FORMAT_DELTA,
                         .path = dataset->location.path,
-                        .schema = u->targets[dataset->index].forecast,
-                        .version = u->targets[dataset->index].as_source.pin.version};
+                        .schema = target->forecast,
+                        .version = target->as_source.pin.version};
     return table;
 }
 
-static tg_code resolve_dataset(tg_update *u, const tg_dataset *dataset, tg_resolved *out,
-                               tg_error *err)
+static tg_code resolve_table(const tg_flow_run *run, const tg_dataset *dataset, tg_resolved *out,
+                             tg_error *err)
 {
-    if (dataset->kind == TG_DATASET_TEMPORARY_VIEW) {
-        *out = (tg_resolved){.view = dataset->stmt->query,
-                             .view_name = dataset->full_name,
-                             .view_text = dataset->file->text,
-                             .view_file = dataset->file->shown_name};
-        return TG_OK;
-    }
-    TG_TRY(pin_target(u, dataset, err));
+    tg_update *u = run->update;
+    TG_TRY(pin_target(run, dataset, err));
     tg_target *target = &u->targets[dataset->index];
     if (u->is_analysing && target->will_change) {
-        *out = (tg_resolved){.table = forecast_table(u, dataset)};
+        *out = (tg_resolved){.table = forecast_table(run, dataset)};
         return TG_OK;
     }
     *out = (tg_resolved){0};
-    return describe(u, &dataset->location, &target->as_source, &out->table, err);
+    return describe(run, &dataset->location, &target->as_source, &out->table, err);
+}
+
+static tg_code resolve_input(const tg_flow_run *run, const tg_input *input, tg_resolved *out,
+                             tg_error *err)
+{
+    const tg_update *u = run->update;
+    if (input->dataset) {
+        return resolve_table(run, input->dataset, out, err);
+    }
+    *out = (tg_resolved){0};
+    return describe(run, &u->graph->externals[input->external].location,
+                    &u->externals[input->external], &out->table, err);
 }
 
 tg_code tg_update_resolve(void *self, const tg_relation *relation, tg_arena *arena,
                           tg_resolved *out, tg_error *err)
 {
     (void)arena;
-    tg_update *u = self;
+    const tg_flow_run *run = self;
+    tg_update *u = run->update;
     const tg_input *input =
         tg_map_get(&u->graph->inputs_by_name, tg_graph_input_key(&relation->name));
     if (!input) {
         return tg_catalog_not_found(&u->catalog, &relation->name, NULL, 0, err);
     }
-    if (input->dataset) {
-        return resolve_dataset(u, input->dataset, out, err);
+    const tg_dataset *dataset = input->dataset;
+    if (dataset && dataset->kind == TG_DATASET_TEMPORARY_VIEW) {
+        *out = (tg_resolved){.view = dataset->stmt->query,
+                             .view_name = dataset->full_name,
+                             .view_text = dataset->file->text,
+                             .view_file = dataset->file->shown_name};
+        return TG_OK;
     }
-    *out = (tg_resolved){0};
-    return describe(u, &u->graph->externals[input->external].location,
-                    &u->externals[input->external], &out->table, err);
+    (void)pthread_mutex_lock(&u->source_lock);
+    tg_code code = resolve_input(run, input, out, err);
+    (void)pthread_mutex_unlock(&u->source_lock);
+    return code;
 }

@@ -58,9 +58,24 @@ static tg_code open_log(tg_update *u, tg_error *err)
     return TG_OK;
 }
 
+static void free_arena(void *arena)
+{
+    tg_arena_free(arena);
+}
+
+/* Its memory goes with the update's. */
+static tg_arena *arena_of_its_own(tg_update *u)
+{
+    tg_arena *arena = tg_arena_new();
+    tg_arena_defer(u->arena, free_arena, arena);
+    return arena;
+}
+
 static void set_up_runs(tg_update *u)
 {
     const tg_graph *graph = u->graph;
+    (void)pthread_mutex_init(&u->source_lock, NULL);
+    u->source_arena = arena_of_its_own(u);
     u->externals = TG_NEW_ARRAY(u->arena, tg_source, graph->external_count);
     u->targets = TG_NEW_ARRAY(u->arena, tg_target, graph->dataset_count);
     u->runs = TG_NEW_ARRAY(u->arena, tg_flow_run, graph->flow_count);
@@ -74,7 +89,10 @@ static void set_up_runs(tg_update *u)
                                               .rows_to_delete = -1,
                                               .rows_to_insert = -1,
                                               .source_rows_read = -1};
-        u->runs[i] = (tg_flow_run){.flow = graph->flows[i],
+        u->runs[i] = (tg_flow_run){.update = u,
+                                   .flow = graph->flows[i],
+                                   .arena = arena_of_its_own(u),
+                                   .engine = u->context->engine,
                                    .target = &u->targets[graph->flows[i]->dataset->index],
                                    .result = &u->flow_results[i]};
     }
@@ -205,6 +223,27 @@ static tg_code run_phases(tg_update *u)
     return TG_OK;
 }
 
+static tg_code run_update(tg_update *u)
+{
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    tg_code code = set_clock(u, &err);
+    if (code == TG_OK) {
+        TG_TRY(tg_update_select(u));
+        TG_TRY(tg_update_apply_overrides(u));
+        code = open_log(u, &err);
+    }
+    if (code != TG_OK) {
+        tg_diags_add(u->diags, &err);
+        return code;
+    }
+    u->result->is_validation_failure = false;
+    code = run_phases(u);
+    if (tg_eventlog_close(u->log, &err) != TG_OK && !u->has_log_warning && code == TG_OK) {
+        tg_diags_add_warning(u->diags, &err);
+    }
+    return code;
+}
+
 tg_code tg_update_run(const tg_update_context *context, const tg_graph *graph,
                       const tg_update_options *options, tg_arena *arena,
                       tg_update_result *out_result, tg_diags *diags)
@@ -222,22 +261,8 @@ tg_code tg_update_run(const tg_update_context *context, const tg_graph *graph,
                    .result = out_result,
                    .catalog = tg_spec_catalog(graph->spec, context->fs),
                    .started_ns = context->env->monotonic_ns(context->env->self)};
-    tg_auto_error tg_error err = TG_ERROR_INIT;
     set_up_runs(&u);
-    tg_code code = set_clock(&u, &err);
-    if (code == TG_OK) {
-        TG_TRY(tg_update_select(&u));
-        TG_TRY(tg_update_apply_overrides(&u));
-        code = open_log(&u, &err);
-    }
-    if (code != TG_OK) {
-        tg_diags_add(diags, &err);
-        return code;
-    }
-    out_result->is_validation_failure = false;
-    code = run_phases(&u);
-    if (tg_eventlog_close(u.log, &err) != TG_OK && !u.has_log_warning && code == TG_OK) {
-        tg_diags_add_warning(diags, &err);
-    }
+    tg_code code = run_update(&u);
+    (void)pthread_mutex_destroy(&u.source_lock);
     return code;
 }

@@ -241,16 +241,16 @@ static void add_issues(tg_json_out *out, const tg_flow_result *result)
     tg_json_end_array(out);
 }
 
-static void add_technique(tg_update *u, tg_json_out *out, const char *technique, bool is_chosen,
-                          const tg_flow_result *result)
+static void add_technique(const tg_flow_run *run, tg_json_out *out, const char *technique,
+                          bool is_chosen)
 {
     tg_json_object(out);
     tg_json_kstr(out, "maintenance_type",
-                 tg_str_printf(u->arena, "MAINTENANCE_TYPE_%s", technique));
+                 tg_str_printf(run->arena, "MAINTENANCE_TYPE_%s", technique));
     tg_json_kbool(out, "is_applicable", true);
     tg_json_kbool(out, "is_chosen", is_chosen);
     if (is_chosen) {
-        add_issues(out, result);
+        add_issues(out, run->result);
     }
     tg_json_end_object(out);
 }
@@ -265,12 +265,12 @@ void tg_update_event_planning(tg_update *u, tg_flow_run *run)
     tg_json_object(&out);
     tg_json_keyz(&out, "technique_information");
     tg_json_array(&out);
-    add_technique(u, &out, result->technique, true, result);
+    add_technique(run, &out, result->technique, true);
     if (is_no_op) { /* computing all anew is always a candidate */
-        add_technique(u, &out,
+        add_technique(run, &out,
                       run->flow->kind == TG_FLOW_COMPLETE ? "COMPLETE_RECOMPUTE"
                                                           : "COMPLETE_REPLACE_WHERE",
-                      false, result);
+                      false);
     }
     tg_json_end_array(&out);
     tg_json_keyz(&out, "source_table_information");
@@ -299,7 +299,7 @@ void tg_update_event_planning(tg_update *u, tg_flow_run *run)
     tg_event event = {.type = TG_EVENT_PLANNING_INFORMATION,
                       .flow_name = run->flow->event_name,
                       .dataset_name = run->flow->dataset->full_name,
-                      .message = tg_str_printf(u->arena,
+                      .message = tg_str_printf(run->arena,
                                                "Flow '%.*s' has been planned to be executed as %s.",
                                                TG_SARG(run->flow->event_name), result->technique)};
     emit(u, &event, &details);
@@ -307,31 +307,31 @@ void tg_update_event_planning(tg_update *u, tg_flow_run *run)
 
 /* ---- flows ----------------------------------------------------------------------------------- */
 
-static tg_str flow_message(tg_update *u, const tg_flow_run *run, tg_flow_status status,
-                           const tg_error *error)
+static tg_str flow_message(const tg_flow_run *run, tg_flow_status status, const tg_error *error)
 {
     tg_str name = run->flow->event_name;
     switch (status) {
     case TG_FLOW_COMPLETED:
-        return tg_str_printf(u->arena, "Flow %.*s has COMPLETED.", TG_SARG(name));
+        return tg_str_printf(run->arena, "Flow %.*s has COMPLETED.", TG_SARG(name));
     case TG_FLOW_FAILED:
-        return error ? tg_str_printf(u->arena, "Flow '%.*s' has FAILED: %s.", TG_SARG(name),
+        return error ? tg_str_printf(run->arena, "Flow '%.*s' has FAILED: %s.", TG_SARG(name),
                                      error->message)
-                     : tg_str_printf(u->arena, "Flow '%.*s' has FAILED.", TG_SARG(name));
+                     : tg_str_printf(run->arena, "Flow '%.*s' has FAILED.", TG_SARG(name));
     case TG_FLOW_SKIPPED:
-        return tg_str_printf(u->arena, "Flow '%.*s' SKIPPED due to upstream failure(s).",
+        return tg_str_printf(run->arena, "Flow '%.*s' SKIPPED due to upstream failure(s).",
                              TG_SARG(name));
     case TG_FLOW_STOPPED:
-        return tg_str_printf(u->arena, "Flow '%.*s' has STOPPED.", TG_SARG(name));
+        return tg_str_printf(run->arena, "Flow '%.*s' has STOPPED.", TG_SARG(name));
     case TG_FLOW_EXCLUDED:
-        return tg_str_printf(u->arena, "Flow '%.*s' is EXCLUDED.", TG_SARG(name));
+        return tg_str_printf(run->arena, "Flow '%.*s' is EXCLUDED.", TG_SARG(name));
     case TG_FLOW_QUEUED:
     case TG_FLOW_PLANNING:
     case TG_FLOW_STARTING:
     case TG_FLOW_RUNNING:
         break;
     }
-    return tg_str_printf(u->arena, "Flow %.*s is %s.", TG_SARG(name), tg_flow_status_name(status));
+    return tg_str_printf(run->arena, "Flow %.*s is %s.", TG_SARG(name),
+                         tg_flow_status_name(status));
 }
 
 /* Keys are absent when a number is not known, as in the vendor's log. */
@@ -359,16 +359,16 @@ static void add_metrics(tg_json_out *out, const tg_flow_result *result)
 }
 
 /* The same as long as the table and the flow are the same. */
-static tg_str flow_id(tg_update *u, const tg_flow_run *run)
+static tg_str flow_id(const tg_flow_run *run)
 {
     tg_str table = run->input.target.exists ? run->input.target.table_id : run->input.new_table_id;
     if (table.len == 0) {
         return (tg_str){0};
     }
-    tg_digest digest = tg_digest_of(tg_flow_app_id(u->arena, table, run->flow->full_name));
-    tg_str hex = tg_digest_text(u->arena, digest);
-    return tg_str_printf(u->arena, "%.8s-%.4s-%.4s-%.4s-%.12s", hex.ptr, hex.ptr + 8, hex.ptr + 12,
-                         hex.ptr + 16, hex.ptr + 20);
+    tg_digest digest = tg_digest_of(tg_flow_app_id(run->arena, table, run->flow->full_name));
+    tg_str hex = tg_digest_text(run->arena, digest);
+    return tg_str_printf(run->arena, "%.8s-%.4s-%.4s-%.4s-%.12s", hex.ptr, hex.ptr + 8,
+                         hex.ptr + 12, hex.ptr + 16, hex.ptr + 20);
 }
 
 void tg_update_event_flow(tg_update *u, tg_flow_run *run, tg_flow_status status,
@@ -390,9 +390,9 @@ void tg_update_event_flow(tg_update *u, tg_flow_run *run, tg_flow_status status,
                                : status == TG_FLOW_SKIPPED ? TG_LEVEL_WARN
                                                            : TG_LEVEL_INFO,
                       .flow_name = run->flow->event_name,
-                      .flow_id = is_early ? (tg_str){0} : flow_id(u, run),
+                      .flow_id = is_early ? (tg_str){0} : flow_id(run),
                       .dataset_name = run->flow->dataset->full_name,
-                      .message = flow_message(u, run, status, error),
+                      .message = flow_message(run, status, error),
                       .error = error,
                       .is_fatal = false};
     emit(u, &event, &details);

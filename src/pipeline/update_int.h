@@ -7,6 +7,8 @@
 #ifndef TG_PIPELINE_UPDATE_INT_H
 #define TG_PIPELINE_UPDATE_INT_H
 
+#include <pthread.h>
+
 #include "pipeline/pipeline.h"
 
 /* A table as this update reads it. */
@@ -26,8 +28,15 @@ typedef struct tg_target {
     tg_schema forecast; /* its schema then */
 } tg_target;
 
+/*
+ * One flow in this update. Used by one thread at a time: the update's own, or while the flow
+ * refreshes the worker's that it was handed to.
+ */
 typedef struct tg_flow_run {
+    struct tg_update *update;
     const tg_flow *flow;
+    tg_arena *arena;   /* its own, freed with the update's: results may point into it */
+    tg_engine *engine; /* for all calls about this flow */
     tg_target *target;
     bool is_selected;
     const tg_override *override; /* NULL: the declared predicate holds */
@@ -53,9 +62,11 @@ typedef struct tg_update {
     const tg_zone *zone;
     int64_t now_us;
     tg_catalog catalog;
-    tg_source *externals; /* as graph->externals */
-    tg_target *targets;   /* as graph->datasets */
-    tg_flow_run *runs;    /* as graph->flows */
+    pthread_mutex_t source_lock; /* of externals and targets; see sources.c */
+    tg_arena *source_arena;      /* what is kept in them; behind source_lock */
+    tg_source *externals;        /* as graph->externals */
+    tg_target *targets;          /* as graph->datasets */
+    tg_flow_run *runs;           /* as graph->flows */
     int64_t started_ns;
     bool is_analysing; /* tables that will change stand with their forecast schema */
 } tg_update;
@@ -78,15 +89,16 @@ void tg_override_locate(const tg_override *override, tg_error *err);
 /* Pins what the selected flows read and this pipeline does not write. Errors go to diags. */
 void tg_update_pin_externals(tg_update *u);
 /* Loads the facts of a target once; afterwards its start version is what readers see. */
-TG_CHECKED tg_code tg_update_load_target(tg_update *u, const tg_dataset *dataset, tg_error *err);
+TG_CHECKED tg_code tg_update_load_target(const tg_flow_run *run, const tg_dataset *dataset,
+                                         tg_error *err);
 /* The table of a target after a commit of this update: readers see that version. */
-void tg_update_target_changed(tg_target *target, int64_t version);
+void tg_update_target_changed(tg_update *u, tg_target *target, int64_t version);
 /*
  * All pins of a flow, distinct; tables that do not exist yet (analysis) have version -1 and no
  * digest.
  */
-TG_CHECKED tg_code tg_update_collect_pins(tg_update *u, tg_flow_run *run, tg_error *err);
-/* Resolves names in the queries of the graph; self is the tg_update. */
+TG_CHECKED tg_code tg_update_collect_pins(tg_flow_run *run, tg_error *err);
+/* Resolves names in the queries of the graph; self is the tg_flow_run that binds. */
 tg_code tg_update_resolve(void *self, const tg_relation *relation, tg_arena *arena,
                           tg_resolved *out, tg_error *err);
 
