@@ -84,6 +84,34 @@ void tg_result_close(tg_result *result);
  */
 int tg_api_update(tg_api *api, const tg_update_options *options, tg_update_result *out_result,
                   tg_diags *diags);
+/* ---- going back ------------------------------------------------------------------------------ */
+
+/* Which version a table goes back to: exactly one of the three. */
+typedef struct tg_api_restore_request {
+    const tg_name *name;
+    bool by_version, by_timestamp;
+    int64_t version;
+    int64_t timestamp_us;  /* the last version that is not younger */
+    tg_str timestamp_text; /* as written: for the table's history */
+    tg_str update_id;      /* else: the version that the update found, before it wrote the table */
+} tg_api_restore_request;
+
+typedef struct tg_api_restored {
+    tg_str table; /* full name */
+    int64_t version;
+    tg_restore_result done;
+} tg_api_restored;
+
+/*
+ * One commit takes back rows, schema and properties (but not whose the table is); the next refresh
+ * sees it as a change from outside. Errors: DELTA_VERSION_NOT_FOUND, TIDEGATE_UPDATE_NOT_FOUND,
+ * TIDEGATE_RESTORE_FILES_MISSING and others; nothing was written then.
+ */
+TG_CHECKED tg_code tg_api_restore(tg_api *api, const tg_api_restore_request *request,
+                                  tg_arena *arena, tg_api_restored *out, tg_error *err);
+/* An instant as users write it, in the session's zone (tg_clock_parse). */
+TG_CHECKED tg_code tg_api_instant(tg_api *api, tg_str text, int64_t *out_us, tg_error *err);
+
 /* Exit status for an error: 4 for guards, 130 for cancelled, validation (3) when nothing was
  * touched, else 1. */
 int tg_api_status(tg_code code, bool nothing_touched);

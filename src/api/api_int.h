@@ -52,11 +52,15 @@ TG_CHECKED tg_code tg_execution_target(tg_execution *ex, const tg_name *name,
 TG_CHECKED tg_code tg_execution_existing_target(tg_execution *ex, const tg_name *name,
                                                 tg_location *out_location,
                                                 tg_table_facts *out_facts, tg_error *err);
-/* query.c, ddl.c, dml.c, show.c */
+/* The value of a constant expression, cast to a type: what stands behind AS OF. */
+TG_CHECKED tg_code tg_execution_constant(tg_execution *ex, const tg_expr *expr, const tg_type *type,
+                                         tg_value *out_value, tg_error *err);
+/* query.c, ddl.c, dml.c, show.c, restore.c */
 TG_CHECKED tg_code tg_api_run_query(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_ddl(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_dml(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_show(tg_execution *ex, tg_error *err);
+TG_CHECKED tg_code tg_api_run_restore(tg_execution *ex, tg_error *err);
 /* Runs a program that is not a flow's, again when it loses a race. make builds it from the target's newest version. */
 typedef tg_code (*tg_program_maker)(tg_execution *ex, void *self, const tg_program **out_program,
                                     tg_error *err);

@@ -7,9 +7,8 @@
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* The value of a constant expression, cast to a type: what stands behind AS OF. */
-static tg_code constant(tg_execution *ex, const tg_expr *expr, const tg_type *type,
-                        tg_value *out_value, tg_error *err)
+tg_code tg_execution_constant(tg_execution *ex, const tg_expr *expr, const tg_type *type,
+                              tg_value *out_value, tg_error *err)
 {
     tg_expr *arg = tg_arena_memdup(ex->arena, expr, sizeof(*expr));
     tg_expr cast = {
@@ -43,8 +42,8 @@ static tg_code version_of(tg_execution *ex, const tg_relation *relation,
                 TG_SARG(location->full_name));
     }
     tg_value value = {0};
-    TG_TRY(constant(ex, at, tg_type_of(relation->version ? TG_TYPE_BIGINT : TG_TYPE_TIMESTAMP),
-                    &value, err));
+    TG_TRY(tg_execution_constant(
+        ex, at, tg_type_of(relation->version ? TG_TYPE_BIGINT : TG_TYPE_TIMESTAMP), &value, err));
     if (relation->version) {
         *out_version = value.as.i64;
         return TG_OK;
@@ -249,6 +248,8 @@ static tg_code dispatch(tg_execution *ex, tg_error *err)
     case TG_STMT_SHOW_PARTITIONS:
     case TG_STMT_DESCRIBE:
         return tg_api_run_show(ex, err);
+    case TG_STMT_RESTORE:
+        return tg_api_run_restore(ex, err);
     case TG_STMT_CREATE_STREAMING_TABLE:
     case TG_STMT_CREATE_MATERIALIZED_VIEW:
     case TG_STMT_CREATE_FLOW:
@@ -257,7 +258,6 @@ static tg_code dispatch(tg_execution *ex, tg_error *err)
     case TG_STMT_UPDATE:
     case TG_STMT_MERGE:
     case TG_STMT_ALTER:
-    case TG_STMT_RESTORE:
     case TG_STMT_OPTIMIZE:
     case TG_STMT_VACUUM:
     case TG_STMT_OTHER:

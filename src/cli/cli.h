@@ -82,6 +82,7 @@ int tg_cmd_run(tg_cli *cli);
 int tg_cmd_dry_run(tg_cli *cli);
 int tg_cmd_plan(tg_cli *cli);
 int tg_cmd_intervals(tg_cli *cli);
+int tg_cmd_restore(tg_cli *cli);
 int tg_cmd_sql(tg_cli *cli);
 int tg_cmd_show(tg_cli *cli);
 

@@ -55,7 +55,6 @@ static const struct {
 } LATER_COMMANDS[] = {
     {"backfill", NULL},
     {"retry", "Flows with nothing to do cost nothing: run again."},
-    {"restore", NULL},
     {"history", "Each update has a file in events/ of the pipeline's storage."},
     {"logs", "The events of an update are lines in events/ of the pipeline's storage."},
     {"serve", NULL},

@@ -134,7 +134,9 @@ static void put_add(tg_buf *buf, const tg_delta_add *add, const tg_delta_metadat
     tg_json_ki64(&out, "size", add->size_bytes);
     tg_json_ki64(&out, "modificationTime", add->modification_time_ms);
     tg_json_kbool(&out, "dataChange", add->data_change);
-    tg_json_kstr(&out, "stats", add->stats);
+    if (add->stats.len) {
+        tg_json_kstr(&out, "stats", add->stats);
+    }
     end_action(&out);
 }
 

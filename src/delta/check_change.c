@@ -24,7 +24,7 @@ static tg_code check_adds(const tg_delta_change *change, const tg_delta_metadata
                     "file `%.*s` would be added without path, size or partition values",
                     TG_SARG(add->path));
         }
-        if (tg_delta_file_records(add->stats) < 0) {
+        if (!change->adds_are_restored && tg_delta_file_records(add->stats) < 0) {
             TG_FAIL(err, INTERNAL_ERROR, "file `%.*s` would be added without its number of rows",
                     TG_SARG(add->path));
         }

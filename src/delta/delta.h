@@ -203,8 +203,9 @@ typedef struct tg_delta_change {
     size_t parameter_count;
     const tg_property *metrics; /* operationMetrics: strings */
     size_t metric_count;
-    tg_str user_metadata; /* commitInfo.userMetadata; empty: none */
-    bool is_blind_append; /* read nothing but metadata */
+    tg_str user_metadata;   /* commitInfo.userMetadata; empty: none */
+    bool is_blind_append;   /* read nothing but metadata */
+    bool adds_are_restored; /* files of an earlier version, as it had them: statistics may lack */
     /*
      * For the built-in conflict test: what was read. NULL: nothing. Not used when
      * before_attempt is set.
@@ -262,6 +263,41 @@ TG_CHECKED tg_code tg_delta_sync_files(const tg_delta *delta, tg_str table_path,
                                        const tg_str *paths, size_t count, tg_error *err);
 TG_CHECKED tg_code tg_delta_checkpoint_write(const tg_delta *delta,
                                              const tg_delta_snapshot *snapshot, tg_error *err);
+
+/* ---- going back (restore.c) ------------------------------------------------------------------ */
+
+typedef struct tg_delta_restore_options {
+    int64_t version;         /* whose rows and definition shall be the newest again */
+    tg_str timestamp;        /* operationParameters: as it was asked for; empty: by version */
+    const tg_zone *zone;     /* of the conflict test */
+    const tg_str *kept_keys; /* table properties that stay as they are now */
+    size_t kept_key_count;
+} tg_delta_restore_options;
+
+typedef struct tg_delta_restore_result {
+    int64_t committed_version; /* -1: the table is in that state already; nothing was committed */
+    int64_t removed_files, restored_files, files_after;
+    int64_t removed_bytes, restored_bytes, bytes_after;
+} tg_delta_restore_result;
+
+/*
+ * RESTORE: one commit that removes what came after the version and adds again what it had, both with
+ * dataChange, and takes back its schema, properties and partitioning. The table's id stays, its
+ * protocol is never lowered, transactions (txn) are not turned back. Files of the version that are no
+ * longer there: TIDEGATE_RESTORE_FILES_MISSING, before anything is written. Nobody's commit is
+ * undone unseen: a writer that was faster and changed data makes it look at the table again.
+ */
+TG_CHECKED tg_code tg_delta_restore(const tg_delta *delta, tg_str table_path,
+                                    const tg_delta_restore_options *options, tg_arena *arena,
+                                    tg_delta_restore_result *out_result, tg_error *out_warning,
+                                    tg_error *err);
+/*
+ * The oldest version whose commitInfo.userMetadata is_wanted, as far as the log reaches back; -1:
+ * none. Commit files that are gone are passed over.
+ */
+TG_CHECKED tg_code tg_delta_find_commit(const tg_delta *delta, tg_str table_path,
+                                        bool (*is_wanted)(void *self, tg_str user_metadata),
+                                        void *self, int64_t *out_version, tg_error *err);
 
 /*
  * The protocol a new table needs for its schema and properties: (1,2), (1,7 changeDataFeed), (3,7

@@ -87,6 +87,21 @@ typedef struct tg_run_result {
     int attempts;
 } tg_run_result;
 
+/* RESTORE: an earlier version becomes the newest one again. */
+typedef struct tg_restore {
+    int64_t version;
+    tg_str timestamp;        /* for the table's history: as it was asked for; empty: by version */
+    const tg_str *kept_keys; /* table properties that stay as they are */
+    size_t kept_key_count;
+    const tg_zone *zone;
+} tg_restore;
+
+typedef struct tg_restore_result {
+    int64_t committed_version; /* -1: the table is in that state already; nothing was committed */
+    int64_t removed_files, restored_files, files_after;
+    int64_t removed_bytes, restored_bytes, bytes_after;
+} tg_restore_result;
+
 struct tg_engine {
     size_t struct_size;
     const char *name; /* "duckdb" */
@@ -154,6 +169,19 @@ struct tg_engine {
      */
     tg_code (*run)(void *self, const tg_program *program, const tg_commit_hooks *hooks,
                    tg_arena *arena, tg_run_result *out_result, tg_error *err);
+    /*
+     * The oldest version of a table whose state (userMetadata) is_wanted, as far as its log reaches
+     * back; -1: none. This and restore may be NULL: this engine cannot go back.
+     */
+    tg_code (*find_commit)(void *self, tg_str path, bool (*is_wanted)(void *ctx, tg_str state),
+                           void *ctx, int64_t *out_version, tg_error *err);
+    /*
+     * Takes back rows and definition of a version in one commit; txns stay as they are.
+     * TIDEGATE_RESTORE_FILES_MISSING when its files are gone: then nothing was written. A lost race
+     * against a writer that changed data is run again on top of it.
+     */
+    tg_code (*restore)(void *self, tg_str path, const tg_restore *restore, tg_arena *arena,
+                       tg_restore_result *out_result, tg_error *err);
     /* Removes a table: its folder. */
     tg_code (*drop)(void *self, tg_str path, tg_error *err);
     void (*close)(void *self);

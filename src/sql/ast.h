@@ -439,7 +439,7 @@ typedef enum tg_stmt_kind {
     TG_STMT_REFRESH, /* name, full, where: parsed, refused until standalone tables are built */
     TG_STMT_EXPLAIN, /* inner */
     TG_STMT_ALTER,   /* parsed for its object name, rest as text */
-    TG_STMT_RESTORE,
+    TG_STMT_RESTORE, /* name; restore_version or restore_timestamp, rest as text */
     TG_STMT_OPTIMIZE,
     TG_STMT_VACUUM, /* name, rest as text */
     TG_STMT_OTHER /* known statement that tidegate does not run (GRANT, CACHE, ...): refused by its
@@ -494,12 +494,13 @@ typedef struct tg_stmt {
     tg_ident table_alias;
     tg_assignment *assignments; /* UPDATE */
     size_t assignment_count;
-    tg_str key, value; /* SET */
+    tg_str key, value;                            /* SET */
+    tg_expr *restore_version, *restore_timestamp; /* RESTORE: one of the two */
     bool full, async;
     tg_describe_kind describe;
-    tg_str object_word; /* DROP, REFRESH, ALTER TABLE|VIEW|SCHEMA|STREAMING TABLE|..., words of
+    tg_str object_word;    /* DROP, REFRESH, ALTER TABLE|VIEW|SCHEMA|STREAMING TABLE|..., words of
                            OTHER, level of EXPLAIN; upper case */
-    tg_str rest; /* what was not taken apart, as written: MERGE, ALTER, RESTORE, OPTIMIZE, VACUUM,
+    tg_str rest;           /* what was not taken apart, as written: MERGE, ALTER, OPTIMIZE, VACUUM,
                     OTHER, ends of SHOW and DESCRIBE */
     tg_str pattern;        /* SHOW ... LIKE */
     struct tg_stmt *inner; /* EXPLAIN */

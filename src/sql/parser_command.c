@@ -299,6 +299,27 @@ static tg_code parse_refresh(tg_parser *parser, tg_stmt *stmt)
     return TG_OK;
 }
 
+/* ---- RESTORE --------------------------------------------------------------------------------- */
+
+static tg_code parse_restore(tg_parser *parser, tg_stmt *stmt)
+{
+    stmt->kind = TG_STMT_RESTORE;
+    (void)tg_parse_accept(parser, TG_KW_TABLE);
+    TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
+    size_t offset = tg_parse_offset(parser);
+    (void)tg_parse_accept(parser, TG_KW_TO);
+    tg_relation when = {0};
+    TG_TRY(tg_parse_time_travel(parser, &when));
+    if (!when.version && !when.timestamp) {
+        return tg_parse_fail(parser, "VERSION AS OF or TIMESTAMP AS OF");
+    }
+    stmt->restore_version = when.version;
+    stmt->restore_timestamp = when.timestamp;
+    tg_span span = tg_parse_span_from(parser, offset);
+    stmt->rest = tg_str_sub(parser->text, span.offset, span.offset + span.len);
+    return TG_OK;
+}
+
 /* ---- statements kept as text ----------------------------------------------------------------- */
 
 static bool named_text_kind(tg_keyword word, tg_stmt_kind *out_kind)
@@ -306,9 +327,6 @@ static bool named_text_kind(tg_keyword word, tg_stmt_kind *out_kind)
     switch (word) {
     case TG_KW_ALTER:
         *out_kind = TG_STMT_ALTER;
-        return true;
-    case TG_KW_RESTORE:
-        *out_kind = TG_STMT_RESTORE;
         return true;
     case TG_KW_OPTIMIZE:
         *out_kind = TG_STMT_OPTIMIZE;
@@ -325,8 +343,6 @@ static tg_code parse_named_text(tg_parser *parser, tg_stmt *stmt)
 {
     if (stmt->kind == TG_STMT_ALTER) {
         TG_TRY(parse_object(parser, stmt));
-    } else if (stmt->kind == TG_STMT_RESTORE) {
-        (void)tg_parse_accept(parser, TG_KW_TABLE);
     }
     TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
     return tg_parse_rest(parser, &stmt->rest);
@@ -369,6 +385,8 @@ static command_parser command_of(tg_keyword word)
         return parse_drop;
     case TG_KW_REFRESH:
         return parse_refresh;
+    case TG_KW_RESTORE:
+        return parse_restore;
     default:
         return NULL;
     }

@@ -175,6 +175,8 @@ TG_CHECKED tg_code tg_parse_insert(tg_parser *parser, tg_stmt *stmt);
 TG_CHECKED tg_code tg_parse_command(tg_parser *parser, tg_stmt *stmt, bool *out_known);
 /* All tokens up to the end of the statement, as text. */
 TG_CHECKED tg_code tg_parse_rest(tg_parser *parser, tg_str *out_text);
+/* VERSION | TIMESTAMP AS OF expression, into the relation; nothing happens where it does not stand. */
+TG_CHECKED tg_code tg_parse_time_travel(tg_parser *parser, tg_relation *relation);
 /* Behind ( ... ), whatever stands in it. */
 TG_CHECKED tg_code tg_parse_skip_paren(tg_parser *parser);
 bool tg_parse_at_end(const tg_parser *parser);

@@ -65,7 +65,7 @@ static tg_code parse_alias(tg_parser *parser, tg_relation *relation)
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 /* [FOR] VERSION AS OF v, [FOR] TIMESTAMP AS OF t */
-static tg_code parse_time_travel(tg_parser *parser, tg_relation *relation)
+tg_code tg_parse_time_travel(tg_parser *parser, tg_relation *relation)
 {
     size_t ahead = tg_parse_word(parser, 0) == TG_KW_FOR ? 1 : 0;
     tg_keyword word = tg_parse_word(parser, ahead);
@@ -117,7 +117,7 @@ static tg_code parse_named(tg_parser *parser, bool is_stream, tg_relation **out_
     } else {
         relation = new_relation(parser, TG_REL_TABLE, offset);
         relation->name = name;
-        TG_TRY(parse_time_travel(parser, relation));
+        TG_TRY(tg_parse_time_travel(parser, relation));
     }
     relation->is_stream = is_stream;
     relation->span = tg_parse_span_from(parser, offset);

@@ -188,6 +188,10 @@ tg_code tg_duckdb_table_state(void *self, tg_str path, tg_str app_id, int64_t ve
 tg_code tg_duckdb_commits_since(void *self, tg_str path, int64_t from, int64_t to, tg_str app_id,
                                 const tg_zone *zone, tg_arena *arena, tg_commit_fact **out_commits,
                                 size_t *out_count, tg_error *err);
+tg_code tg_duckdb_find_commit(void *self, tg_str path, bool (*is_wanted)(void *ctx, tg_str state),
+                              void *ctx, int64_t *out_version, tg_error *err);
+tg_code tg_duckdb_restore(void *self, tg_str path, const tg_restore *restore, tg_arena *arena,
+                          tg_restore_result *out_result, tg_error *err);
 /*
  * A commit as the planner sees it. before: the layout it found (NULL: unknown); table: for the
  * types of bounds.

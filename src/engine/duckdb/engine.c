@@ -71,6 +71,8 @@ tg_engine *tg_engine_duckdb_new(const tg_engine_duckdb_options *options)
         .check_target = tg_duckdb_check_target,
         .check_zone = tg_duckdb_check_zone,
         .run = tg_duckdb_run_program,
+        .find_commit = tg_duckdb_find_commit,
+        .restore = tg_duckdb_restore,
         .drop = drop_table,
         .close = close_engine,
     };

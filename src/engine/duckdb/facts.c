@@ -290,3 +290,34 @@ tg_code tg_duckdb_commits_since(void *self, tg_str path, int64_t from, int64_t t
     *out_count = count;
     return TG_OK;
 }
+
+/* ---- going back ------------------------------------------------------------------------------ */
+
+tg_code tg_duckdb_find_commit(void *self, tg_str path, bool (*is_wanted)(void *ctx, tg_str state),
+                              void *ctx, int64_t *out_version, tg_error *err)
+{
+    tg_duckdb_engine *engine = self;
+    return tg_delta_find_commit(&engine->delta, path, is_wanted, ctx, out_version, err);
+}
+
+tg_code tg_duckdb_restore(void *self, tg_str path, const tg_restore *restore, tg_arena *arena,
+                          tg_restore_result *out_result, tg_error *err)
+{
+    tg_duckdb_engine *engine = self;
+    tg_auto_error tg_error warning = TG_ERROR_INIT; /* a checkpoint is not what was asked for */
+    const tg_delta_restore_options options = {.version = restore->version,
+                                              .timestamp = restore->timestamp,
+                                              .zone = restore->zone,
+                                              .kept_keys = restore->kept_keys,
+                                              .kept_key_count = restore->kept_key_count};
+    tg_delta_restore_result done;
+    TG_TRY(tg_delta_restore(&engine->delta, path, &options, arena, &done, &warning, err));
+    *out_result = (tg_restore_result){.committed_version = done.committed_version,
+                                      .removed_files = done.removed_files,
+                                      .restored_files = done.restored_files,
+                                      .files_after = done.files_after,
+                                      .removed_bytes = done.removed_bytes,
+                                      .restored_bytes = done.restored_bytes,
+                                      .bytes_after = done.bytes_after};
+    return TG_OK;
+}
