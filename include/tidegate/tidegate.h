@@ -109,6 +109,13 @@ typedef struct tg_update_request {
     void *context;
     const tg_predicate_override *replace_where_overrides; /**< may be NULL */
     size_t replace_where_override_count;
+    /**
+     * Tables to empty and compute anew; refreshed beside those of refresh. A REPLACE WHERE table
+     * then holds the rows of its window only. @since 0.1.0
+     */
+    const char *const *full_refresh;
+    size_t full_refresh_count;
+    int full_refresh_all; /**< not 0: all tables; excludes both lists. @since 0.1.0 */
 } tg_update_request;
 /**
  * Runs one update of the session's pipeline (the session needs a spec). out_summary gets the JSON

@@ -247,6 +247,15 @@ static bool take_request(const tg_update_request *request, tg_update_request *ou
     return true;
 }
 
+static const tg_str *take_names(const char *const *names, size_t count, tg_arena *arena)
+{
+    tg_str *taken = TG_NEW_ARRAY(arena, tg_str, count);
+    for (size_t i = 0; i < count; i++) {
+        taken[i] = tg_str_from(names[i]);
+    }
+    return taken;
+}
+
 static const tg_override *take_overrides(const tg_update_request *request, tg_arena *arena)
 {
     size_t count = request->replace_where_override_count;
@@ -275,18 +284,18 @@ tg_status tg_session_update(tg_session *session, const tg_update_request *reques
     *out_summary = NULL;
     tg_api_begin(session->api);
     tg_auto_arena tg_arena *arena = tg_arena_new();
-    tg_str *refresh = TG_NEW_ARRAY(arena, tg_str, taken.refresh_count);
-    for (size_t i = 0; i < taken.refresh_count; i++) {
-        refresh[i] = tg_str_from(taken.refresh[i]);
-    }
     tg_event_sink sink = {.event = forward_event, .self = &taken};
-    tg_update_options options = {.is_dry_run = taken.dry_run != 0,
-                                 .refresh = refresh,
-                                 .refresh_count = taken.refresh_count,
-                                 .overrides = take_overrides(&taken, arena),
-                                 .override_count = taken.replace_where_override_count,
-                                 .cause = "API_CALL",
-                                 .sink = taken.on_event ? &sink : NULL};
+    tg_update_options options = {
+        .is_dry_run = taken.dry_run != 0,
+        .refresh = take_names(taken.refresh, taken.refresh_count, arena),
+        .refresh_count = taken.refresh_count,
+        .full_refresh = take_names(taken.full_refresh, taken.full_refresh_count, arena),
+        .full_refresh_count = taken.full_refresh_count,
+        .full_refresh_all = taken.full_refresh_all != 0,
+        .overrides = take_overrides(&taken, arena),
+        .override_count = taken.replace_where_override_count,
+        .cause = "API_CALL",
+        .sink = taken.on_event ? &sink : NULL};
     tg_update_result result;
     tg_diags diags = TG_DIAGS_INIT;
     tg_status status = (tg_status)tg_api_update(session->api, &options, &result, &diags);

@@ -44,6 +44,10 @@ static void print_flow(tg_arena *arena, const tg_flow_result *flow, int width)
            flow->technique ? flow->technique : "-", number(arena, flow->rows_written),
            number(arena, flow->rows_deleted), number(arena, flow->committed_version),
            number(arena, flow->duration_ms));
+    if (flow->is_full_refresh && flow->committed_version > 0) {
+        printf(" %-*s    reset; to undo it: tidegate restore %.*s --version %lld\n", width, "",
+               TG_SARG(flow->flow->dataset->full_name), (long long)flow->committed_version - 1);
+    }
     for (size_t i = 0; i < flow->piece_count; i++) {
         if (flow->pieces[i].reason) {
             printf(" %-*s    %s because of %s: %.*s\n", width, "", flow->pieces[i].treatment,
@@ -166,6 +170,17 @@ static int read_overrides(tg_cli *cli, tg_update_options *options)
     return TG_STATUS_OK;
 }
 
+static tg_code read_selection(tg_cli *cli, tg_update_options *options, tg_error *err)
+{
+    tg_str *names;
+    TG_TRY(tg_cli_list(cli, TG_OPT_REFRESH, &names, &options->refresh_count, err));
+    options->refresh = names;
+    TG_TRY(tg_cli_list(cli, TG_OPT_FULL_REFRESH, &names, &options->full_refresh_count, err));
+    options->full_refresh = names;
+    options->full_refresh_all = cli->given[TG_OPT_FULL_REFRESH_ALL];
+    return tg_update_check_options(options, err);
+}
+
 static int update(tg_cli *cli, bool is_dry_run)
 {
     bool as_json = cli->given[TG_OPT_JSON];
@@ -176,12 +191,10 @@ static int update(tg_cli *cli, bool is_dry_run)
                                  .counts_rows = is_plan,
                                  .explain = cli->given[TG_OPT_EXPLAIN],
                                  .sink = &sink};
-    tg_str *refresh;
     tg_auto_error tg_error err = TG_ERROR_INIT;
-    if (tg_cli_list(cli, TG_OPT_REFRESH, &refresh, &options.refresh_count, &err) != TG_OK) {
+    if (read_selection(cli, &options, &err) != TG_OK) {
         return tg_cli_usage(&err, cli->command);
     }
-    options.refresh = refresh;
     int status = read_overrides(cli, &options);
     if (status != TG_STATUS_OK) {
         return status;

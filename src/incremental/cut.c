@@ -198,7 +198,7 @@ void tg_cut_window(const tg_refresh_input *input, const tg_flow_state *state, co
     if (out->is_covered) {
         add_whole(&c, "NO_OP", NULL);
     } else if (input->is_full) {
-        add_whole(&c, "RECOMPUTE", NULL);
+        add_whole(&c, "RECOMPUTE", "CHANGE_SET_MISSING"); /* as the first refresh of a table */
     } else if (input->is_override) {
         add_whole(&c, "RECOMPUTE", "REPLACE_WHERE_BACKFILL");
     } else if (!state) {

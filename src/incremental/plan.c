@@ -233,8 +233,8 @@ static tg_code evolve_schema(const tg_refresh_input *input, tg_schema query, tg_
 }
 
 /*
- * A view holds the answer of its query and nothing else: its columns are the query's, in its order,
- * of its types. What is in the table already stays as the table writes it.
+ * A view, and what is computed anew, holds the answer of its query and nothing else: its columns are
+ * the query's, in its order, of its types. What is in the table already stays as the table writes it.
  */
 static tg_code follow_query(const tg_refresh_input *input, tg_schema query, tg_arena *arena,
                             planned_schema *out, tg_error *err)
@@ -304,8 +304,9 @@ static tg_code plan_target(const tg_refresh_input *input, tg_schema query, tg_ar
     planned_schema planned = {0};
     TG_TRY(check_declared(input, query, err));
     TG_TRY(tg_plan_check_partitioning(input, err));
-    TG_TRY(input->kind == TG_FLOW_COMPLETE ? follow_query(input, query, arena, &planned, err)
-                                           : evolve_schema(input, query, arena, &planned, err));
+    TG_TRY(input->kind == TG_FLOW_COMPLETE || input->is_full
+               ? follow_query(input, query, arena, &planned, err)
+               : evolve_schema(input, query, arena, &planned, err));
     target->schema = planned.schema;
     target->name = input->target_name;
     target->path = input->target_path;

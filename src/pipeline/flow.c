@@ -145,6 +145,7 @@ static void fill_input(tg_update *u, tg_flow_run *run)
                                     .predicate = flow->spec->predicate,
                                     .predicate_text = flow->spec->predicate_text,
                                     .is_override = run->override != NULL,
+                                    .is_full = run->is_full,
                                     .aliases = flow->aliases,
                                     .alias_count = flow->alias_count,
                                     .definition = digest_definition(u, run),
@@ -154,6 +155,7 @@ static void fill_input(tg_update *u, tg_flow_run *run)
                                     .columns = dataset->stmt->columns,
                                     .column_count = dataset->stmt->column_count};
     run->input.properties = wanted_properties(u, run, &run->input.property_count);
+    run->result->is_full_refresh = run->is_full;
     if (run->override) {
         run->input.predicate = run->override_expr;
         run->input.predicate_text = run->override->predicate;
@@ -483,6 +485,9 @@ static tg_code refresh(tg_update *u, tg_flow_run *run, tg_error *err)
     TG_TRY(run_program(u, run, err));
     if (run->result->committed_version >= 0) {
         tg_update_target_changed(u, run->target, run->result->committed_version);
+    }
+    if (run->input.is_full && run->result->committed_version > 0) {
+        tg_update_event_reset(u, run);
     }
     return TG_OK;
 }

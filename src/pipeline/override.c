@@ -178,6 +178,13 @@ static tg_code check_flow(const tg_flow_run *run, const tg_override *override, t
         return tg_error_hint(err, "Add %.*s to --refresh, or leave the override out.",
                              TG_SARG(run->flow->dataset->name));
     }
+    if (run->is_full) {
+        (void)TG_ERR(err, INVALID_REPLACE_WHERE_OVERRIDE_FULL_REFRESH,
+                     "flow %.*s has an override, but this update refreshes it fully",
+                     TG_SARG(name));
+        return tg_error_hint(err, "A full refresh takes the declared predicate: leave the override "
+                                  "out, or refresh the flow without --full-refresh.");
+    }
     return TG_OK;
 }
 

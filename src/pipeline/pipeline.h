@@ -207,6 +207,15 @@ typedef struct tg_update_options {
     const char *selection_name; /* how messages call `refresh`; NULL: --refresh */
     const tg_str *refresh;      /* --refresh: tables (or flows) by short or full name; none: all */
     size_t refresh_count;
+    const tg_str *full_refresh; /* --full-refresh: these are emptied and computed anew; named like
+                                   those of refresh, and refreshed beside them */
+    size_t full_refresh_count;
+    bool full_refresh_all;     /* --full-refresh-all: all tables; excludes both lists */
+    const tg_str *allow_reset; /* --allow-reset: tables that a full refresh may take rows from that
+                                    it does not bring back */
+    size_t allow_reset_count;
+    bool allow_shrink;            /* --allow-shrink: a window may lose most of its rows */
+    bool allow_clock_back;        /* --allow-clock-back: the clock may go back */
     const tg_override *overrides; /* INVALID_REPLACE_WHERE_OVERRIDE.* before anything is touched */
     size_t override_count;
     tg_str now;                /* --now as written; empty: the clock of tg_env */
@@ -216,6 +225,12 @@ typedef struct tg_update_options {
     tg_str retry_of;           /* the id of the update that this one repeats; empty: none */
     const tg_event_sink *sink; /* may be NULL */
 } tg_update_options;
+
+/*
+ * CONFLICTING_PIPELINE_REFRESH_OPTIONS: full_refresh_all together with a list of tables. Asked by
+ * tg_update_run too; who has options alone can refuse them before anything is read.
+ */
+TG_CHECKED tg_code tg_update_check_options(const tg_update_options *options, tg_error *err);
 
 /* What an update works with. All borrowed. */
 typedef struct tg_update_context {
@@ -251,6 +266,7 @@ const char *tg_update_state_name(tg_update_state state);
 typedef struct tg_flow_result {
     const tg_flow *flow;
     tg_flow_status status;
+    bool is_full_refresh;  /* the table is emptied and computed anew */
     const char *technique; /* NULL: it was not planned */
     const tg_plan_issue *issues;
     size_t issue_count;

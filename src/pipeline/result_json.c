@@ -87,6 +87,7 @@ static void add_flow(tg_json_out *out, const tg_flow_result *result, bool is_pla
     tg_json_kstr(out, "flow_name", result->flow->full_name);
     tg_json_kstr(out, "dataset_name", result->flow->dataset->full_name);
     tg_json_kstrz(out, "status", tg_flow_status_name(result->status));
+    tg_json_kbool(out, "full_refresh", result->is_full_refresh);
     tg_json_kstrz(out, "technique", result->technique);
     tg_json_keyz(out, "fallback_reasons");
     tg_json_array(out);

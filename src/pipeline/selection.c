@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --refresh: which flows an update runs. Names are those of tables or flows, short where that is
- * not ambiguous.
+ * --refresh, --full-refresh, --full-refresh-all: which flows an update runs, and which of them from
+ * nothing. Names are those of tables or flows, short where that is not ambiguous. As in Spark, either
+ * list alone leaves all other tables out, and no table stands in both.
  */
 #include "pipeline/update_int.h"
 
@@ -46,8 +47,38 @@ static tg_code ambiguous(tg_str word, const tg_flow *a, const tg_flow *b, tg_err
                          TG_SARG(b->dataset->full_name));
 }
 
+/* The option that a name stands in, and what its table gets. */
+typedef struct selection {
+    const char *option;
+    const tg_str *names;
+    size_t count;
+    tg_code (*take)(tg_flow_run *run, tg_str word, tg_error *err);
+} selection;
+
+static tg_code take_refresh(tg_flow_run *run, tg_str word, tg_error *err)
+{
+    (void)word;
+    (void)err;
+    run->is_selected = true;
+    return TG_OK;
+}
+
+/* Behind --refresh: what is selected already stands there. */
+static tg_code take_full_refresh(tg_flow_run *run, tg_str word, tg_error *err)
+{
+    if (run->is_selected && !run->is_full) {
+        (void)TG_ERR(err, CONFLICTING_PIPELINE_REFRESH_OPTIONS,
+                     "table %.*s is selected for a refresh and for a full refresh",
+                     TG_SARG(run->flow->dataset->full_name));
+        return tg_error_hint(err, "Name `%.*s` in one of --refresh and --full-refresh.",
+                             TG_SARG(word));
+    }
+    run->is_selected = run->is_full = true;
+    return TG_OK;
+}
+
 /* schema.table and `quoted` names are qualified; one part is looked up as it is. */
-static tg_code select_one(tg_update *u, tg_str word, tg_error *err)
+static tg_code find_flow(const tg_update *u, tg_str word, const tg_flow **out, tg_error *err)
 {
     tg_name name;
     TG_TRY(tg_sql_parse_name(word, u->arena, &name, err));
@@ -56,37 +87,90 @@ static tg_code select_one(tg_update *u, tg_str word, tg_error *err)
     if (!is_short) {
         TG_TRY(tg_catalog_qualify(&u->catalog, &name, u->arena, &wanted, err));
     }
-    const tg_flow *found = NULL;
+    *out = NULL;
     for (size_t i = 0; i < u->graph->flow_count; i++) {
         const tg_flow *flow = u->graph->flows[i];
         if (!names_flow(flow, wanted, is_short)) {
             continue;
         }
-        if (found && found->dataset != flow->dataset) {
-            return ambiguous(word, found, flow, err);
+        if (*out && (*out)->dataset != flow->dataset) {
+            return ambiguous(word, *out, flow, err);
         }
-        found = flow;
-        u->runs[i].is_selected = true;
+        *out = flow;
     }
-    return found ? TG_OK : not_found(u, word, err);
+    return *out ? TG_OK : not_found(u, word, err);
+}
+
+static tg_code select_one(tg_update *u, const selection *list, tg_str word, tg_error *err)
+{
+    const tg_flow *found;
+    TG_TRY(find_flow(u, word, &found, err));
+    for (size_t i = 0; i < u->graph->flow_count; i++) {
+        if (u->graph->flows[i]->dataset == found->dataset) {
+            TG_TRY(list->take(&u->runs[i], word, err));
+        }
+    }
+    return TG_OK;
+}
+
+/* Everything that is wrong with the names of a list is told; the first error's code. */
+static tg_code select_list(tg_update *u, const selection *list)
+{
+    tg_code first = TG_OK;
+    for (size_t i = 0; i < list->count; i++) {
+        tg_auto_error tg_error err = TG_ERROR_INIT;
+        tg_code code = select_one(u, list, list->names[i], &err);
+        if (code != TG_OK) {
+            (void)tg_error_context(&err, "in %s", list->option);
+            tg_error_locate(&err, list->option, list->names[i]);
+            tg_diags_add(u->diags, &err);
+            first = first == TG_OK ? code : first;
+        }
+    }
+    return first;
+}
+
+tg_code tg_update_check_options(const tg_update_options *options, tg_error *err)
+{
+    const char *other = options->full_refresh_count ? "--full-refresh"
+                        : options->refresh_count    ? "--refresh"
+                                                    : NULL;
+    if (!options->full_refresh_all || !other) {
+        return TG_OK;
+    }
+    (void)TG_ERR(err, CONFLICTING_PIPELINE_REFRESH_OPTIONS,
+                 "--full-refresh-all option conflicts with %s", other);
+    return tg_error_hint(err, "It refreshes all tables fully: leave it out, or leave out %s.",
+                         other);
 }
 
 tg_code tg_update_select(tg_update *u)
 {
-    for (size_t i = 0; u->options->refresh_count == 0 && i < u->graph->flow_count; i++) {
-        u->runs[i].is_selected = true;
+    const tg_update_options *options = u->options;
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    tg_code first = tg_update_check_options(options, &err);
+    if (first != TG_OK) {
+        tg_diags_add(u->diags, &err);
+        return first;
     }
-    const char *option = u->options->selection_name ? u->options->selection_name : "--refresh";
-    tg_code first = TG_OK;
-    for (size_t i = 0; i < u->options->refresh_count; i++) {
-        tg_auto_error tg_error err = TG_ERROR_INIT;
-        tg_code code = select_one(u, u->options->refresh[i], &err);
-        if (code != TG_OK) {
-            (void)tg_error_context(&err, "in %s", option);
-            tg_error_locate(&err, option, u->options->refresh[i]);
-            tg_diags_add(u->diags, &err);
-            first = first == TG_OK ? code : first;
-        }
+    bool is_all = options->refresh_count == 0 && options->full_refresh_count == 0;
+    for (size_t i = 0; is_all && i < u->graph->flow_count; i++) {
+        u->runs[i].is_selected = true;
+        u->runs[i].is_full = options->full_refresh_all;
+    }
+    const selection lists[] = {
+        {.option = options->selection_name ? options->selection_name : "--refresh",
+         .names = options->refresh,
+         .count = options->refresh_count,
+         .take = take_refresh},
+        {.option = "--full-refresh",
+         .names = options->full_refresh,
+         .count = options->full_refresh_count,
+         .take = take_full_refresh},
+    };
+    for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+        tg_code code = select_list(u, &lists[i]);
+        first = first == TG_OK ? code : first;
     }
     return first;
 }

@@ -56,9 +56,11 @@ static void emit_create_update(tg_update *u, const char *cause)
     tg_json_begin(&out, &details);
     tg_json_object(&out);
     tg_json_kstrz(&out, "cause", cause);
-    tg_json_kbool(&out, "full_refresh", false);
+    tg_json_kbool(&out, "full_refresh", u->options->full_refresh_all);
     tg_json_kbool(&out, "validate_only", u->options->is_dry_run);
     add_strings(&out, "refresh_selection", u->options->refresh, u->options->refresh_count);
+    add_strings(&out, "full_refresh_selection", u->options->full_refresh,
+                u->options->full_refresh_count);
     if (u->options->override_count > 0) {
         add_overrides(&out, u->options);
     }
@@ -395,5 +397,27 @@ void tg_update_event_flow(tg_update *u, tg_flow_run *run, tg_flow_status status,
                       .message = flow_message(run, status, error),
                       .error = error,
                       .is_fatal = false};
+    emit(u, &event, &details);
+}
+
+void tg_update_event_reset(tg_update *u, const tg_flow_run *run)
+{
+    tg_str table = run->flow->dataset->full_name;
+    int64_t before = run->result->committed_version - 1; /* whoever won a race before it included */
+    tg_auto_buf tg_buf details = TG_BUF_INIT;
+    tg_json_out out;
+    tg_json_begin(&out, &details);
+    tg_json_object(&out);
+    tg_json_kstrz(&out, "status", "RESET");
+    tg_json_ki64(&out, "version_before", before);
+    tg_json_end_object(&out);
+    tg_event event = {.type = TG_EVENT_DATASET_LIFE_CYCLE,
+                      .flow_name = run->flow->event_name,
+                      .flow_id = flow_id(u, run),
+                      .dataset_name = table,
+                      .message = tg_str_printf(u->arena,
+                                               "Table '%.*s' was reset; its rows before can be had "
+                                               "back: tidegate restore %.*s --version %lld",
+                                               TG_SARG(table), TG_SARG(table), (long long)before)};
     emit(u, &event, &details);
 }

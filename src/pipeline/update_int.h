@@ -39,6 +39,7 @@ typedef struct tg_flow_run {
     tg_engine *engine; /* for all calls about this flow */
     tg_target *target;
     bool is_selected;
+    bool is_full;                /* the table is emptied and computed anew */
     const tg_override *override; /* NULL: the declared predicate holds */
     tg_expr *override_expr;
     tg_refresh_input input;
@@ -76,7 +77,7 @@ void tg_update_fail(tg_update *u, const tg_source_file *file, tg_error *err);
 int64_t tg_update_elapsed_ms(const tg_update *u, int64_t since_ns);
 
 /* ---- selection.c ---- */
-/* Sets is_selected of the runs. */
+/* Sets is_selected and is_full of the runs. All errors go to diags. */
 TG_CHECKED tg_code tg_update_select(tg_update *u);
 
 /* ---- override.c ---- */
@@ -131,6 +132,8 @@ void tg_update_event_state(tg_update *u, tg_update_state state, const tg_error *
 void tg_update_event_flow(tg_update *u, tg_flow_run *run, tg_flow_status status,
                           const tg_error *error);
 void tg_update_event_planning(tg_update *u, tg_flow_run *run);
+/* A full refresh was committed to a table that existed: how to get its rows back. */
+void tg_update_event_reset(tg_update *u, const tg_flow_run *run);
 /*
  * A problem with the event file stops nothing: rows are worth more than their log. It becomes a
  * warning, once.
