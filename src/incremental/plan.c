@@ -291,6 +291,7 @@ static const tg_str *partition_names(const tg_refresh_input *input, tg_schema sc
         return input->target.partition_columns;
     }
     tg_str *names = TG_NEW_ARRAY(arena, tg_str, input->partition_count);
+    tg_assert(schema.fields); /* no table is without columns */
     for (size_t i = 0; i < input->partition_count; i++) {
         ptrdiff_t at = tg_schema_find(schema, input->partition_columns[i]);
         names[i] = at < 0 ? input->partition_columns[i] : schema.fields[at].name;

@@ -77,34 +77,42 @@ static tg_code take_full_refresh(tg_flow_run *run, tg_str word, tg_error *err)
     return TG_OK;
 }
 
-/* schema.table and `quoted` names are qualified; one part is looked up as it is. */
-static tg_code find_flow(const tg_update *u, tg_str word, const tg_flow **out, tg_error *err)
+/* schema.table and `quoted` names are qualified; one part is looked up as it is. NULL: see err. */
+static const tg_flow *find_flow(const tg_update *u, tg_str word, tg_error *err)
 {
     tg_name name;
-    TG_TRY(tg_sql_parse_name(word, u->arena, &name, err));
+    if (tg_sql_parse_name(word, u->arena, &name, err) != TG_OK) {
+        return NULL;
+    }
     bool is_short = name.count == 1;
     tg_str wanted = is_short ? name.parts[0].text : (tg_str){0};
-    if (!is_short) {
-        TG_TRY(tg_catalog_qualify(&u->catalog, &name, u->arena, &wanted, err));
+    if (!is_short && tg_catalog_qualify(&u->catalog, &name, u->arena, &wanted, err) != TG_OK) {
+        return NULL;
     }
-    *out = NULL;
+    const tg_flow *found = NULL;
     for (size_t i = 0; i < u->graph->flow_count; i++) {
         const tg_flow *flow = u->graph->flows[i];
         if (!names_flow(flow, wanted, is_short)) {
             continue;
         }
-        if (*out && (*out)->dataset != flow->dataset) {
-            return ambiguous(word, *out, flow, err);
+        if (found && found->dataset != flow->dataset) {
+            (void)ambiguous(word, found, flow, err);
+            return NULL;
         }
-        *out = flow;
+        found = flow;
     }
-    return *out ? TG_OK : not_found(u, word, err);
+    if (!found) {
+        (void)not_found(u, word, err);
+    }
+    return found;
 }
 
 static tg_code select_one(tg_update *u, const selection *list, tg_str word, tg_error *err)
 {
-    const tg_flow *found;
-    TG_TRY(find_flow(u, word, &found, err));
+    const tg_flow *found = find_flow(u, word, err);
+    if (!found) {
+        return err->code;
+    }
     for (size_t i = 0; i < u->graph->flow_count; i++) {
         if (u->graph->flows[i]->dataset == found->dataset) {
             TG_TRY(list->take(&u->runs[i], word, err));
