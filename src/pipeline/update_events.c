@@ -413,9 +413,9 @@ void tg_update_event_reset(tg_update *u, const tg_flow_run *run)
     tg_json_end_object(&out);
     tg_event event = {.type = TG_EVENT_DATASET_LIFE_CYCLE,
                       .flow_name = run->flow->event_name,
-                      .flow_id = flow_id(u, run),
+                      .flow_id = flow_id(run),
                       .dataset_name = table,
-                      .message = tg_str_printf(u->arena,
+                      .message = tg_str_printf(run->arena,
                                                "Table '%.*s' was reset; its rows before can be had "
                                                "back: tidegate restore %.*s --version %lld",
                                                TG_SARG(table), TG_SARG(table), (long long)before)};
