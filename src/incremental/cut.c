@@ -64,12 +64,20 @@ static void add_whole(cutter *c, const char *treatment, const char *reason)
     TG_VEC_PUSH(c->arena, &c->pieces, piece);
 }
 
-/* What no piece covers any more, or never did. */
-static void add_uncovered(cutter *c, const tg_flow_state *state, tg_region rest, tg_region had)
+/*
+ * What no piece covers any more, or never did. rest may still hold rows of pieces that could not be
+ * told apart from it: nobody changed those.
+ */
+static void add_uncovered(cutter *c, const tg_flow_state *state, const tg_coverage *left,
+                          tg_region rest, tg_region had)
 {
     const char *never = state->predicate_is_deterministic ? "STALE_TARGET_DATA_IN_WINDOW"
                                                           : "PRIOR_REPLACE_WHERE_NOT_DETERMINISTIC";
-    add_part(c, tg_region_and(c->arena, rest, had), "RECOMPUTE",
+    tg_region lost = had;
+    for (size_t i = 0; i < left->count; i++) {
+        lost = tg_region_minus(c->arena, lost, left->items[i].region);
+    }
+    add_part(c, tg_region_and(c->arena, rest, lost), "RECOMPUTE",
              "EXTERNAL_CHANGE_IN_REPLACE_WINDOW");
     add_part(c, tg_region_minus(c->arena, rest, had), "RECOMPUTE", never);
 }
@@ -108,7 +116,7 @@ static void add_parts(cutter *c, const tg_flow_state *state, const tg_coverage *
                  stays ? NULL : stale_reason(c, &cover->piece, fingerprint));
         rest = tg_region_minus(c->arena, rest, cover->region);
     }
-    add_uncovered(c, state, rest, had);
+    add_uncovered(c, state, left, rest, had);
 }
 
 /* The one reason of a view, whose answer is whole or not there. */

@@ -108,6 +108,7 @@ typedef struct tg_refresh_input {
 typedef struct tg_plan_issue {
     const char *issue_type; /* vendor's names: reference/databricks-semantics.md 5.5 */
     const char *sub_type;   /* NULL or plan_not_..._sub_type */
+    const char *expression; /* NULL or the function at fault: expression_name */
 } tg_plan_issue;
 
 typedef struct tg_plan_piece {

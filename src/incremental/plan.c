@@ -458,13 +458,14 @@ static const tg_program *metadata_program(const tg_refresh_input *input,
 }
 
 static void add_issue(tg_refresh_plan *plan, const char *type, const char *sub_type,
-                      tg_arena *arena)
+                      const char *expression, tg_arena *arena)
 {
     tg_plan_issue *issues = TG_NEW_ARRAY(arena, tg_plan_issue, plan->issue_count + 1);
     if (plan->issue_count > 0) {
         memcpy(issues, plan->issues, plan->issue_count * sizeof(*issues));
     }
-    issues[plan->issue_count++] = (tg_plan_issue){.issue_type = type, .sub_type = sub_type};
+    issues[plan->issue_count++] =
+        (tg_plan_issue){.issue_type = type, .sub_type = sub_type, .expression = expression};
     plan->issues = issues;
 }
 
@@ -472,13 +473,14 @@ static void add_query_issues(tg_refresh_plan *plan, const tg_refresh_input *inpu
                              const tg_bound_query *query, tg_arena *arena)
 {
     if (!query->is_deterministic) {
-        add_issue(plan, "PLAN_NOT_DETERMINISTIC", "NON_DETERMINISTIC_EXPRESSION", arena);
+        add_issue(plan, "PLAN_NOT_DETERMINISTIC", "NON_DETERMINISTIC_EXPRESSION",
+                  query->random_function, arena);
     } else if (query->has_time_function) {
-        add_issue(plan, "PLAN_NOT_DETERMINISTIC", "TIME_FUNCTION", arena);
+        add_issue(plan, "PLAN_NOT_DETERMINISTIC", "TIME_FUNCTION", query->time_function, arena);
     }
     for (size_t i = 0; i < input->pin_count; i++) {
         if (input->pins[i].version < 0) {
-            add_issue(plan, "INPUT_NOT_IN_DELTA", NULL, arena);
+            add_issue(plan, "INPUT_NOT_IN_DELTA", NULL, NULL, arena);
             return;
         }
     }
@@ -493,7 +495,7 @@ static void add_part_issues(tg_refresh_plan *plan, tg_arena *arena)
             is_new = strcmp(plan->issues[j].issue_type, reason) != 0;
         }
         if (is_new) {
-            add_issue(plan, reason, NULL, arena);
+            add_issue(plan, reason, NULL, NULL, arena);
         }
     }
 }

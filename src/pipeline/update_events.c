@@ -228,6 +228,9 @@ static void add_issues(tg_json_out *out, const tg_flow_result *result)
         tg_json_object(out);
         tg_json_kstrz(out, "issue_type", issue->issue_type);
         tg_json_kbool(out, "prevent_incrementalization", true);
+        if (issue->expression) {
+            tg_json_kstrz(out, "expression_name", issue->expression);
+        }
         if (issue->sub_type) {
             bool is_random = strcmp(issue->issue_type, "PLAN_NOT_DETERMINISTIC") == 0;
             tg_json_kstrz(out,

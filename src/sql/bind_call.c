@@ -9,8 +9,13 @@ tg_code tg_bind_apply_function(tg_binder *b, const tg_function *function, tg_bex
                                size_t count, tg_span span, tg_bexpr **out, tg_error *err)
 {
     TG_TRY(tg_function_apply(&b->fn, function, args, count, span, out, err));
-    b->has_time_function = b->has_time_function || function->volatility == TG_VOL_TIME;
-    b->random_count += function->volatility == TG_VOL_RANDOM;
+    if (function->volatility == TG_VOL_TIME) {
+        b->has_time_function = true;
+        b->time_function = b->time_function ? b->time_function : function->name;
+    } else if (function->volatility == TG_VOL_RANDOM) {
+        b->random_count++;
+        b->random_function = b->random_function ? b->random_function : function->name;
+    }
     return TG_OK;
 }
 

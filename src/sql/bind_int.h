@@ -60,6 +60,7 @@ typedef struct tg_binder {
     TG_VEC(const tg_table *) tables;
     bool has_time_function;
     size_t random_count; /* random functions seen */
+    const char *time_function, *random_function; /* the first of each, NULL: none */
 } tg_binder;
 
 tg_code tg_bind_enter(tg_binder *b, tg_span span, tg_error *err);

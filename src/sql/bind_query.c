@@ -276,6 +276,8 @@ tg_code tg_sql_bind_query(const tg_query *query, const tg_bind_options *options,
         .is_deterministic = b.random_count == 0,
         .depends_on_order = tg_sql_depends_on_order(rel),
         .uses_zone = b.fn.used_zone,
+        .time_function = b.time_function,
+        .random_function = b.random_function,
     };
     return TG_OK;
 }

@@ -164,6 +164,8 @@ typedef struct tg_bound_query {
     bool
         depends_on_order; /* first(), row_number(), LIMIT, sums of doubles: see tg_sql_depends_on_order */
     bool uses_zone;       /* an expression depends on the session zone */
+    /* the first of each kind, by name; NULL: none */
+    const char *time_function, *random_function;
 } tg_bound_query;
 
 /* ---- binding --------------------------------------------------------------------------------- */
