@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a table must hold, by the rules of REPLACE WHERE (W1-W20), computed by DuckDB. It knows nothing of coverage.
+
+W1: rows of the target where the predicate is not TRUE stay; rows of the query where it is TRUE come beside them. A column
+that one of the two lacks is NULL there.
+"""
+import collections
+import datetime as dt
+import re
+import zoneinfo
+
+import duckdb
+import pyarrow as pa
+
+SPARK = {"nse": "<=>", "ts": "TIMESTAMP", "semi": "LEFT SEMI", "anti": "LEFT ANTI", "today": "current_date()",
+         "now": "current_timestamp()", "now-12h": "current_timestamp() - INTERVAL 12 HOURS",
+         "now-20h": "current_timestamp() - INTERVAL 20 HOURS"}
+
+
+def in_spark(template, names):
+    """names: of tables, as they stand in templates -> as they are called."""
+    return substitute(template, SPARK, names)
+
+
+def in_duckdb(template, now, zone):
+    clock = dt.datetime.fromisoformat(now.replace("Z", "+00:00"))
+    words = {"nse": "IS NOT DISTINCT FROM", "ts": "TIMESTAMPTZ", "semi": "SEMI", "anti": "ANTI",
+             "today": f"DATE '{clock.astimezone(zoneinfo.ZoneInfo(zone)).date()}'", "now": instant(clock),
+             "now-12h": instant(clock - dt.timedelta(hours=12)), "now-20h": instant(clock - dt.timedelta(hours=20))}
+    return substitute(template, words, {})
+
+
+def instant(clock):
+    return f"TIMESTAMPTZ '{clock:%Y-%m-%d %H:%M:%S}+00'"
+
+
+def substitute(template, words, names):
+    for key, word in words.items():
+        template = template.replace("{" + key + "}", word)
+    for name, called in names.items():
+        template = replace_word(template, name, called)
+    return template
+
+
+def replace_word(text, name, called):
+    return re.sub(rf"(?<![\w']){name}(?![\w'])", called, text)
+
+
+class Oracle:
+    def __init__(self):
+        self.connection = duckdb.connect(config={"threads": 1})
+
+    def register(self, tables):
+        for name, table in tables.items():
+            self.connection.register(name, table)
+
+    def answer(self, query, view, now, zone):
+        """The query's rows, as an arrow table, over what is registered."""
+        self.connection.execute(f"SET TimeZone = '{zone}'")
+        text = in_duckdb(query, now, zone)
+        if view:
+            text = f"WITH u AS ({in_duckdb(view['query'], now, zone)}) SELECT * FROM ({replace_word(text, 'f0', 'u')})"
+        return self.connection.sql(text).to_arrow_table()
+
+    def select(self, table, predicate, now, zone, is_true=True):
+        """Rows for which the predicate is TRUE; or is not."""
+        self.connection.execute(f"SET TimeZone = '{zone}'")
+        self.connection.register("picked", table)
+        word = "IS TRUE" if is_true else "IS NOT TRUE"
+        return self.connection.sql(f"SELECT * FROM picked WHERE ({in_duckdb(predicate, now, zone)}) {word}").to_arrow_table()
+
+
+def cell(value):
+    return "NaN" if isinstance(value, float) and value != value else value
+
+
+def bag(table, names):
+    """Rows as a multiset of tuples in the order of names; a column that is not there is NULL."""
+    if not table.num_rows:
+        return collections.Counter()
+    have = set(table.column_names)
+    columns = [table.column(name).to_pylist() if name in have else [None] * table.num_rows for name in names]
+    floating = [name in have and pa.types.is_floating(table.schema.field(name).type) for name in names]
+    columns = [[cell(v) for v in column] if f else column for column, f in zip(columns, floating)]
+    return collections.Counter(zip(*columns))
