@@ -86,6 +86,8 @@ foreach(path IN LISTS groups)
   endif()
 endforeach()
 
+set_tests_properties(unit_incremental_model_replay PROPERTIES TIMEOUT 1200) # a hundred thousand steps
+
 # Preloaded into tidegate by tests/fault. Without sanitizers in sanitizer builds too: it calls the system directly.
 add_library(fault_shim MODULE ${CMAKE_SOURCE_DIR}/tests/fault/shim.c)
 target_link_libraries(fault_shim PRIVATE tg_flags Threads::Threads)

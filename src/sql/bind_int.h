@@ -59,7 +59,7 @@ typedef struct tg_binder {
     const tg_view_frame *views;
     TG_VEC(const tg_table *) tables;
     bool has_time_function;
-    size_t random_count; /* random functions seen */
+    size_t random_count;                         /* random functions seen */
     const char *time_function, *random_function; /* the first of each, NULL: none */
 } tg_binder;
 

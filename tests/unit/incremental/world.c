@@ -385,7 +385,7 @@ static tg_region span_of(tg_arena *arena, size_t field, int from, int to)
                                             .high = tg_value_int(f.type, base + to)});
 }
 
-static tg_region points_of(const bag *touched, tg_arena *arena)
+tg_region region_of_points(const bag *touched, tg_arena *arena)
 {
     tg_region region = tg_region_none();
     for (size_t i = 0; i < touched->count; i++) {
@@ -417,5 +417,7 @@ static tg_region box_of(const bag *touched, tg_arena *arena)
 tg_region hull_of(const bag *touched, tg_arena *arena)
 {
     unsigned how = pick(6);
-    return how < 3 ? points_of(touched, arena) : how < 5 ? box_of(touched, arena) : tg_region_all();
+    return how < 3   ? region_of_points(touched, arena)
+           : how < 5 ? box_of(touched, arena)
+                     : tg_region_all();
 }

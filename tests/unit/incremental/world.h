@@ -63,7 +63,8 @@ unsigned pick(unsigned bound);
 bool one_in(unsigned n);
 row random_row(void);
 
-/* The region of the rows' points, or something larger. */
+tg_region region_of_points(const bag *touched, tg_arena *arena);
+/* The same, or something larger. */
 tg_region hull_of(const bag *touched, tg_arena *arena);
 tg_schema world_schema(void);
 
