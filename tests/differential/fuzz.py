@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays random histories of REPLACE WHERE against the simulator, for hours if need be.
 
-    fuzz.py [--seed N] [--histories N] [--hours H] [--keep FOLDER]   prints statistics; exit status 1: a mismatch was found
+    fuzz.py [--seed N] [--histories N] [--hours H] [--keep FOLDER] [--stop]   prints statistics; exit status 1: a mismatch was found
     fuzz.py --replay FILE...                                         plays kept histories again
 
 A history that fails is shrunk and written to FOLDER (default: build/differential).
@@ -73,8 +73,8 @@ def shrink(world, history):
     return history
 
 
-def hunt(world, seed, histories, until, keep, quiet=False, first=0):
-    """Number of histories that failed. history i of a seed is always the same."""
+def hunt(world, seed, histories, until, keep, quiet=False, first=0, stop=False):
+    """Number of histories that failed. history i of a seed is always the same. stop: at the first, which is not shrunk."""
     failed = 0
     for i in range(first, first + histories):
         if time.monotonic() > until:
@@ -83,6 +83,9 @@ def hunt(world, seed, histories, until, keep, quiet=False, first=0):
         error = error_of(world, history)
         if error:
             failed += 1
+            if stop:
+                print(f"FAILED: history {i}\n{error}")
+                break
             report(world, seed, i, history, error, keep)
         if not quiet and (i + 1) % 500 == 0:
             print(f"{i + 1} histories, {world.stats['steps']} steps, {failed} failed", flush=True)
@@ -116,6 +119,7 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="number of the first history")
     parser.add_argument("--hours", type=float)
     parser.add_argument("--keep", default=str(ROOT / "build/differential"))
+    parser.add_argument("--stop", action="store_true", help="at the first that fails")
     parser.add_argument("--replay", nargs="+", metavar="FILE")
     arguments = parser.parse_args()
     place = folder()
@@ -126,7 +130,8 @@ def main():
         until = time.monotonic() + 3600 * arguments.hours if arguments.hours else float("inf")
         histories = arguments.histories or (sys.maxsize if arguments.hours else 1000)
         print(f"TIDEGATE_SEED={arguments.seed}", flush=True)
-        failed = hunt(world, arguments.seed, histories, until, arguments.keep, first=arguments.first)
+        failed = hunt(world, arguments.seed, histories, until, arguments.keep, first=arguments.first,
+                      stop=arguments.stop)
         for name, count in sorted(world.stats.items()):
             print(f"{count:8}  {name}")
         print(f"{world.stats['histories']} histories, {world.stats['steps']} steps, {failed} failed")

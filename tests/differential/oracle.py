@@ -49,25 +49,34 @@ def replace_word(text, name, called):
 class Oracle:
     def __init__(self):
         self.connection = duckdb.connect(config={"threads": 1})
+        self.registered, self.zone = {}, None
 
     def register(self, tables):
         for name, table in tables.items():
-            self.connection.register(name, table)
+            if self.registered.get(name) is not table:
+                self.connection.register(name, table)
+                self.registered[name] = table
 
-    def answer(self, query, view, now, zone):
-        """The query's rows, as an arrow table, over what is registered."""
-        self.connection.execute(f"SET TimeZone = '{zone}'")
+    def set_zone(self, zone):
+        if zone != self.zone:
+            self.connection.execute(f"SET TimeZone = '{zone}'")
+            self.zone = zone
+
+    def answer(self, query, view, predicate, now, zone):
+        """The query's rows for which the predicate is TRUE, as an arrow table, over what is registered."""
+        self.set_zone(zone)
         text = in_duckdb(query, now, zone)
         if view:
             text = f"WITH u AS ({in_duckdb(view['query'], now, zone)}) SELECT * FROM ({replace_word(text, 'f0', 'u')})"
-        return self.connection.sql(text).to_arrow_table()
+        return self.connection.sql(f"SELECT * FROM ({text}) WHERE ({in_duckdb(predicate, now, zone)}) IS TRUE").to_arrow_table()
 
-    def select(self, table, predicate, now, zone, is_true=True):
-        """Rows for which the predicate is TRUE; or is not."""
-        self.connection.execute(f"SET TimeZone = '{zone}'")
-        self.connection.register("picked", table)
-        word = "IS TRUE" if is_true else "IS NOT TRUE"
-        return self.connection.sql(f"SELECT * FROM picked WHERE ({in_duckdb(predicate, now, zone)}) {word}").to_arrow_table()
+    def kept(self, table, predicate, now, zone):
+        """Rows for which the predicate is not TRUE."""
+        if not table.num_rows:
+            return table
+        self.set_zone(zone)
+        self.connection.register("target", table)
+        return self.connection.sql(f"SELECT * FROM target WHERE ({in_duckdb(predicate, now, zone)}) IS NOT TRUE").to_arrow_table()
 
 
 def cell(value):

@@ -131,11 +131,10 @@ class Game:
 
     def expect(self, before, predicate, now, zone):
         """(rows, names of columns) that must come of it."""
-        answer = self.oracle.answer(self.state["query"], self.state["view"], now, zone)
-        new = self.oracle.select(answer, predicate, now, zone)
+        new = self.oracle.answer(self.state["query"], self.state["view"], predicate, now, zone)
         if before is None:
             return bag(new, new.column_names), new.column_names
-        kept = self.oracle.select(before, predicate, now, zone, is_true=False)
+        kept = self.oracle.kept(before, predicate, now, zone)
         names = list(dict.fromkeys(before.column_names + new.column_names))
         return bag(kept, names) + bag(new, names), names
 
@@ -391,7 +390,7 @@ class Game:
             return
         session = self.tidegate.session(step["now"], step["zone"])
         session.execute(f"DELETE FROM {self.names['t']} WHERE {in_spark(step['predicate'], {})}")
-        kept = self.oracle.select(before, step["predicate"], step["now"], step["zone"], is_true=False)
+        kept = self.oracle.kept(before, step["predicate"], step["now"], step["zone"])
         self.compare("DELETE left other rows", self.found(kept), self.rows(), before.column_names)
 
     def step_target_optimize(self, _):
