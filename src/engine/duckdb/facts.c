@@ -245,7 +245,7 @@ static tg_code layout_at(tg_duckdb_engine *engine, tg_str path, int64_t version,
     tg_code code = tg_delta_metadata_load(&engine->delta, path, version, arena, &snapshot, &local);
     if (code == TG_OK) {
         *out = &snapshot->metadata;
-    } else if (code != TG_NOT_FOUND) {
+    } else if (code != TG_NOT_FOUND && local.cls != TG_E_DELTA_TRUNCATED_TRANSACTION_LOG) {
         if (err) {
             tg_error_move(err, &local);
         }
