@@ -293,6 +293,12 @@ class Generator:
     def step_override(self):
         return self.refresh(override=self.predicate(1))
 
+    def step_full(self):
+        return self.refresh(full=True)
+
+    def step_target_sql_restore(self):
+        return {"back": self.rng.randint(1, 4)}
+
     def step_again(self):
         return self.refresh()
 
@@ -310,7 +316,7 @@ class Generator:
                "source_optimize": 1, "source_restore": 1.5, "source_vacuum": 1, "target_insert": 4, "target_delete": 4,
                "target_update": 3, "target_sql_delete": 3, "target_optimize": 2, "target_restore": 2.5, "target_clean": 2,
                "target_vacuum": 1, "clock": 12, "zone": 3, "predicate": 7, "query": 6, "properties": 1, "override": 8,
-               "again": 6, "pair": 3, "kill": 0.4, "program": 0.6}
+               "again": 6, "full": 2, "target_sql_restore": 1.5, "pair": 3, "kill": 0.4, "program": 0.6}
 
     def history(self):
         rng = self.rng

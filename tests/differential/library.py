@@ -18,7 +18,9 @@ class Override(ctypes.Structure):
 class Request(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("dry_run", ctypes.c_int), ("refresh", ctypes.POINTER(ctypes.c_char_p)),
                 ("refresh_count", ctypes.c_size_t), ("on_event", ctypes.c_void_p), ("context", ctypes.c_void_p),
-                ("overrides", ctypes.POINTER(Override)), ("override_count", ctypes.c_size_t)]
+                ("overrides", ctypes.POINTER(Override)), ("override_count", ctypes.c_size_t),
+                ("full_refresh", ctypes.POINTER(ctypes.c_char_p)), ("full_refresh_count", ctypes.c_size_t),
+                ("full_refresh_all", ctypes.c_int)]
 
 
 class Failed(Exception):
@@ -54,10 +56,12 @@ class Session:
             self.library.tg_failure_free(failure)
             raise Failed(status, cls, text)
 
-    def update(self, flow, predicate, is_dry_run):
+    def update(self, flow, predicate, is_full=False):
         """The summary. predicate: of this update only, or None."""
         overrides = (Override * 1)(Override(flow.encode(), (predicate or "").encode()))
-        request = Request(ctypes.sizeof(Request), int(is_dry_run), None, 0, None, None, overrides, int(predicate is not None))
+        tables = (ctypes.c_char_p * 1)(flow.encode())
+        request = Request(ctypes.sizeof(Request), 0, None, 0, None, None, overrides, int(predicate is not None),
+                          tables, int(is_full), 0)
         summary = ctypes.c_char_p()
         self.uses += 1
         self.call(self.library.tg_session_update, self.handle, ctypes.byref(request), ctypes.byref(summary))

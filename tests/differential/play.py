@@ -97,8 +97,8 @@ class Game:
             text += f"CREATE {state['view']['kind']} {self.names['u']} AS {view};\n"
             names["f0"] = self.names["u"]
         clauses = f" PARTITIONED BY ({self.history['partition']})" if self.history["partition"] else ""
-        if state["properties"]:
-            clauses += " TBLPROPERTIES (" + ", ".join(f"'{k}' = '{v}'" for k, v in state["properties"].items()) + ")"
+        properties = {"pipelines.reset.allowed": "true", **state["properties"]}
+        clauses += " TBLPROPERTIES (" + ", ".join(f"'{k}' = '{v}'" for k, v in properties.items()) + ")"
         text += (f"CREATE STREAMING TABLE {self.names['t']}{clauses} FLOW REPLACE WHERE "
                  f"{in_spark(state['predicate'], {})} BY NAME\n{self.qualified(in_spark(query, {}), names)};\n")
         with open(f"{self.world.folder}/transformations/t.sql", "w", encoding="utf-8") as file:
@@ -148,7 +148,8 @@ class Game:
             override = None
         predicate = self.state["predicate"] if override is None else override
         self.register()
-        expected, names = self.expect(before, predicate, now, zone)
+        is_full = step.get("full", False) and before is not None
+        expected, names = self.expect(before.slice(0, 0) if is_full else before, predicate, now, zone)
         self.define()
         forecast = None
         given = None if override is None else in_spark(override, {})
@@ -156,7 +157,7 @@ class Game:
             forecast = self.flow(self.tidegate.run("plan", now, zone, self.names["t"], given))
             summary = self.tidegate.run("run", now, zone, self.names["t"], given)
         else:
-            summary = self.tidegate.session(now, zone).update(self.names["t"], given, False)
+            summary = self.tidegate.session(now, zone).update(self.names["t"], given, is_full)
         flow = self.flow(summary)
         self.check_flow(flow, version, override is not None)
         after = self.rows()
@@ -164,7 +165,7 @@ class Game:
         if forecast:
             self.check_forecast(forecast, flow)
         signature = (json.dumps(self.state, sort_keys=True), now, zone)
-        if self.last == signature and override is None and flow["technique"] != "NO_OP":
+        if self.last == signature and override is None and not is_full and flow["technique"] != "NO_OP":
             self.fail("the same refresh again was not NO_OP", flow=flow)
         self.last = None if override is not None else signature
         self.count(flow, override)
@@ -231,7 +232,7 @@ class Game:
         def run(i):
             given = None if overrides[i] is None else in_spark(overrides[i], {})
             try:
-                done[i] = self.flow(sessions[i].update(self.names["t"], given, False))
+                done[i] = self.flow(sessions[i].update(self.names["t"], given))
             except Failed as error:
                 done[i] = error
 
@@ -407,6 +408,21 @@ class Game:
             except (deltalake.exceptions.DeltaError, OSError):
                 self.stats["restores of versions that are gone"] += 1
 
+    def step_target_sql_restore(self, step):
+        """tidegate's own RESTORE: the rows of that version."""
+        if self.rows() is None or self.log.version < step["back"]:
+            return
+        version = self.log.version - step["back"]
+        try:
+            self.sql(f"RESTORE TABLE {self.names['t']} TO VERSION AS OF {version}")
+        except Failed:
+            self.stats["restores of versions that are gone"] += 1
+            return
+        table = deltalake.DeltaTable(self.path("t"), version=version)
+        names = self.log.schema and [f["name"] for f in self.log.schema]
+        reader = deltalake.QueryBuilder().register("t", table)
+        self.compare("RESTORE gave other rows", bag(pa.table(reader.execute("SELECT * FROM t").read_all()), names), self.rows(), names)
+
     def step_target_clean(self, step):
         """Another program's log cleanup: a checkpoint, and the files before it go."""
         table = self.outside()
@@ -441,7 +457,7 @@ class Game:
 
     def play(self):
         for self.step_number, step in enumerate(self.history["steps"]):
-            self.stats[f"step {step['do'] if not step.get('override') else 'override'}"] += 1
+            self.stats[f"step {'override' if step.get('override') else 'full' if step.get('full') else step['do']}"] += 1
             self.stats["steps"] += 1
             try:
                 kept = getattr(self, "step_" + step["do"])(step)
