@@ -116,6 +116,14 @@ typedef struct tg_update_request {
     const char *const *full_refresh;
     size_t full_refresh_count;
     int full_refresh_all; /**< not 0: all tables; excludes both lists. @since 0.1.0 */
+    /**
+     * Guards. What a guard refuses is TG_STATUS_GUARD: rows outside a window that a full refresh would
+     * lose, unless the table is listed here; @since 0.1.0
+     */
+    const char *const *allow_reset;
+    size_t allow_reset_count;
+    int allow_shrink;     /**< not 0: a window may lose most of its rows. @since 0.1.0 */
+    int allow_clock_back; /**< not 0: the clock may go back. @since 0.1.0 */
 } tg_update_request;
 /**
  * Runs one update of the session's pipeline (the session needs a spec). out_summary gets the JSON

@@ -271,6 +271,17 @@ static const tg_override *take_overrides(const tg_update_request *request, tg_ar
     return overrides;
 }
 
+/* NULL: no flow failed. */
+static const tg_error *first_flow_error(const tg_update_result *result)
+{
+    for (size_t i = 0; i < result->flow_count; i++) {
+        if (result->flows[i].error) {
+            return result->flows[i].error;
+        }
+    }
+    return NULL;
+}
+
 tg_status tg_session_update(tg_session *session, const tg_update_request *request,
                             const char **out_summary, tg_failure **err)
 {
@@ -292,6 +303,10 @@ tg_status tg_session_update(tg_session *session, const tg_update_request *reques
         .full_refresh = take_names(taken.full_refresh, taken.full_refresh_count, arena),
         .full_refresh_count = taken.full_refresh_count,
         .full_refresh_all = taken.full_refresh_all != 0,
+        .allow_reset = take_names(taken.allow_reset, taken.allow_reset_count, arena),
+        .allow_reset_count = taken.allow_reset_count,
+        .allow_shrink = taken.allow_shrink != 0,
+        .allow_clock_back = taken.allow_clock_back != 0,
         .overrides = take_overrides(&taken, arena),
         .override_count = taken.replace_where_override_count,
         .cause = "API_CALL",
@@ -304,7 +319,10 @@ tg_status tg_session_update(tg_session *session, const tg_update_request *reques
         tg_update_result_json(&result, &text);
         *out_summary = tg_str_cstr(session->arena, tg_buf_str(&text));
     }
-    if (status != TG_STATUS_OK) {
+    const tg_error *flow_error = diags.error_count ? NULL : first_flow_error(&result);
+    if (flow_error) {
+        (void)fail_error(err, status, flow_error);
+    } else if (status != TG_STATUS_OK) {
         (void)fail_diags(err, status, &diags);
     }
     tg_diags_dispose(&diags);

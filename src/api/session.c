@@ -157,6 +157,18 @@ static void check_rest(tg_api *api, const tg_update_context *context, const tg_g
     (void)!tg_update_run(context, graph, &analysis, api->arena, &result, diags);
 }
 
+/* Did nothing go wrong but what a guard refused? */
+static bool is_only_guarded(const tg_update_result *result)
+{
+    bool is_only = result->failed_count > 0;
+    for (size_t i = 0; i < result->flow_count; i++) {
+        const tg_flow_result *flow = &result->flows[i];
+        is_only = is_only && (flow->status != TG_FLOW_FAILED ||
+                              (flow->error && flow->error->code == TG_GUARD));
+    }
+    return is_only;
+}
+
 int tg_api_update(tg_api *api, const tg_update_options *options, tg_update_result *out_result,
                   tg_diags *diags)
 {
@@ -185,6 +197,6 @@ int tg_api_update(tg_api *api, const tg_update_options *options, tg_update_resul
     case TG_UPDATE_CANCELED:
         return TG_STATUS_CANCELLED;
     default:
-        return TG_STATUS_FAILED;
+        return is_only_guarded(out_result) ? TG_STATUS_GUARD : TG_STATUS_FAILED;
     }
 }

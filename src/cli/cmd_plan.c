@@ -31,6 +31,9 @@ static void print_flow(tg_arena *arena, const tg_flow_result *flow, int width)
         printf("   %s [%.*s]%s%s\n", piece->treatment, TG_SARG(piece->where),
                piece->reason ? " because of " : "", piece->reason ? piece->reason : "");
     }
+    for (size_t i = 0; i < flow->warning_count; i++) {
+        printf("   WARN: %.*s\n", TG_SARG(flow->warnings[i]));
+    }
     for (size_t i = 0; i < flow->issue_count; i++) {
         const tg_plan_issue *issue = &flow->issues[i];
         if (!is_told(flow, issue->issue_type)) {

@@ -44,6 +44,9 @@ static void print_flow(tg_arena *arena, const tg_flow_result *flow, int width)
            flow->technique ? flow->technique : "-", number(arena, flow->rows_written),
            number(arena, flow->rows_deleted), number(arena, flow->committed_version),
            number(arena, flow->duration_ms));
+    for (size_t i = 0; i < flow->warning_count; i++) {
+        printf(" %-*s    WARN: %.*s\n", width, "", TG_SARG(flow->warnings[i]));
+    }
     if (flow->is_full_refresh && flow->committed_version > 0) {
         printf(" %-*s    reset; to undo it: tidegate restore %.*s --version %lld\n", width, "",
                TG_SARG(flow->flow->dataset->full_name), (long long)flow->committed_version - 1);
@@ -177,6 +180,10 @@ static tg_code read_selection(tg_cli *cli, tg_update_options *options, tg_error 
     options->refresh = names;
     TG_TRY(tg_cli_list(cli, TG_OPT_FULL_REFRESH, &names, &options->full_refresh_count, err));
     options->full_refresh = names;
+    TG_TRY(tg_cli_list(cli, TG_OPT_ALLOW_RESET, &names, &options->allow_reset_count, err));
+    options->allow_reset = names;
+    options->allow_shrink = cli->given[TG_OPT_ALLOW_SHRINK];
+    options->allow_clock_back = cli->given[TG_OPT_ALLOW_CLOCK_BACK];
     options->full_refresh_all = cli->given[TG_OPT_FULL_REFRESH_ALL];
     return tg_update_check_options(options, err);
 }

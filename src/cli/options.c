@@ -44,9 +44,8 @@ static bool option_of(size_t option, tg_command_id command)
 
 /* Options that exist elsewhere under these names: accepted by other tools of the same kind, said so
  * instead of "unknown". */
-static const char *const LATER[] = {
-    "allow-reset", "allow-shrink", "allow-clock-back", "param",  "conf",
-    "strict-spec", "adopt",        "master",           "remote", "listen"};
+static const char *const LATER[] = {"param",  "conf",   "strict-spec", "adopt",
+                                    "master", "remote", "listen"};
 
 /* The same for commands. */
 static const struct {
@@ -142,8 +141,9 @@ static int find_option(const tg_cli *cli, tg_str name, char letter)
 /* Lists, names and choices have messages of their own; an empty statement is a statement. */
 static bool says_itself_what_is_empty(int option)
 {
-    return option == TG_OPT_REFRESH || option == TG_OPT_FULL_REFRESH || option == TG_OPT_NAME ||
-           option == TG_OPT_EXECUTE || option == TG_OPT_FORMAT || option == TG_OPT_LIMIT;
+    return option == TG_OPT_REFRESH || option == TG_OPT_FULL_REFRESH ||
+           option == TG_OPT_ALLOW_RESET || option == TG_OPT_NAME || option == TG_OPT_EXECUTE ||
+           option == TG_OPT_FORMAT || option == TG_OPT_LIMIT;
 }
 
 static tg_code take_option(tg_cli *cli, int argc, char **argv, int *at, tg_error *err)

@@ -62,19 +62,6 @@ typedef struct tg_commit_fact {
     tg_region hull;      /* superset of the rows its dataChange files hold; all when unknown */
 } tg_commit_fact;
 
-/* Called before every attempt to commit. */
-typedef struct tg_commit_hooks {
-    /*
-     * read_version: the version the attempt builds on (the last winner). winners: commits since the
-     * program's read_version (none at first). Sets out_state to the userMetadata to write (empty:
-     * none) and out_rerun when the program must be planned again.
-     */
-    tg_code (*before_attempt)(void *self, int64_t read_version, const tg_commit_fact *winners,
-                              size_t winner_count, tg_arena *arena, tg_str *out_state,
-                              bool *out_rerun, tg_error *err);
-    void *self;
-} tg_commit_hooks;
-
 typedef struct tg_run_result {
     int64_t committed_version; /* -1: nothing was committed */
     int64_t output_rows;       /* rows of the replaced region after */
@@ -101,6 +88,26 @@ typedef struct tg_restore_result {
     int64_t removed_files, restored_files, files_after;
     int64_t removed_bytes, restored_bytes, bytes_after;
 } tg_restore_result;
+
+/* What a program asks while it is run. */
+typedef struct tg_commit_hooks {
+    /*
+     * Called before every attempt to commit.
+     * read_version: the version the attempt builds on (the last winner). winners: commits since the
+     * program's read_version (none at first). Sets out_state to the userMetadata to write (empty:
+     * none) and out_rerun when the program must be planned again.
+     */
+    tg_code (*before_attempt)(void *self, int64_t read_version, const tg_commit_fact *winners,
+                              size_t winner_count, tg_arena *arena, tg_str *out_state,
+                              bool *out_rerun, tg_error *err);
+    /*
+     * Called once, when all rows of the program are counted (output_rows and deleted_rows stand in
+     * counts) and nothing is committed yet: an error ends the run, and nothing has changed. It may ask
+     * the engine for rows. NULL: nobody asks.
+     */
+    tg_code (*before_commit)(void *self, const tg_run_result *counts, tg_error *err);
+    void *self;
+} tg_commit_hooks;
 
 struct tg_engine {
     size_t struct_size;

@@ -48,7 +48,8 @@ typedef struct tg_flow_state {
     tg_str window;    /* folded */
     tg_str zone;
     int64_t clock_us;
-    tg_str definition; /* digest of the expanded definition text */
+    int64_t latest_clock_us; /* of all refreshes so far, less those that were allowed to go back */
+    tg_str definition;       /* digest of the expanded definition text */
     tg_str fingerprint;
     bool query_has_time_function; /* then an equal definition does not mean an equal fingerprint */
     bool query_depends_on_order;  /* then pieces of two evaluations do not make one answer */
@@ -93,7 +94,8 @@ typedef struct tg_refresh_input {
     tg_str comment;
     const tg_column_def *columns; /* declared columns, may be empty */
     size_t column_count;
-    tg_str new_table_id; /* for a table that does not exist yet */
+    bool forgets_later_clock; /* the clock may go back: it counts as the latest from now on */
+    tg_str new_table_id;      /* for a table that does not exist yet */
     /* facts */
     tg_table_facts target;
     tg_state_facts state;
@@ -133,9 +135,12 @@ typedef struct tg_refresh_plan {
     bool is_partial;           /* rows of the window that were up to date stayed as they were */
     tg_flow_state state;       /* what to record; read_version and pieces are set per attempt */
     tg_region advanced;
-    const tg_window *whole;            /* what window says, bound */
-    tg_str fingerprint;                /* of the query as it is now */
-    bool needs_new_rows;               /* columns have other types: no recorded piece holds */
+    const tg_window *whole;        /* what window says, bound */
+    tg_str fingerprint;            /* of the query as it is now */
+    bool needs_new_rows;           /* columns have other types: no recorded piece holds */
+    bool replaces_window;          /* the rows that go are the whole window's, and no others */
+    const tg_str *dropped_columns; /* of the table, not of the query: new rows hold NULL there */
+    size_t dropped_count;
     const tg_coverage *mine, *carried; /* the piece of this refresh; pieces outside its window */
 } tg_refresh_plan;
 
@@ -168,6 +173,19 @@ int64_t tg_plan_read_version(const tg_state_facts *state, tg_arena *arena);
 TG_CHECKED tg_code tg_plan_check_partitioning(const tg_refresh_input *input, tg_error *err);
 /* Is NO_OP proven? Then out_plan is set (technique NO_OP). Errors are left to tg_plan_refresh. */
 bool tg_plan_quick(const tg_refresh_input *input, tg_arena *arena, tg_refresh_plan *out_plan);
+/*
+ * Clock guard (design 4.10): is the clock of this refresh before the latest recorded one, and does
+ * that put rows into the window that it would not hold by the recorded clock (or may it)? Then they
+ * are set.
+ */
+bool tg_plan_clock_widens(const tg_refresh_input *input, const tg_refresh_plan *plan,
+                          tg_arena *arena, int64_t *out_clock_us, tg_str *out_window);
+/*
+ * The window over the columns that the target has now (ids 1 + index); NULL for everything. False:
+ * it cannot be asked of these rows, a column of it is new.
+ */
+bool tg_plan_target_window(const tg_refresh_input *input, tg_arena *arena,
+                           const tg_bexpr **out_predicate);
 /*
  * Turns what is wrong with the predicate of an override into
  * INVALID_REPLACE_WHERE_OVERRIDE.INVALID_EXPRESSION, with a span in the predicate's text.

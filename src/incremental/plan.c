@@ -175,7 +175,9 @@ static tg_code check_declared(const tg_refresh_input *input, tg_schema query, tg
 typedef struct planned_schema {
     tg_schema schema;
     bool is_changed;
-    bool needs_new_rows; /* files as they are would not do: a column went or has another type */
+    bool needs_new_rows;   /* files as they are would not do: a column went or has another type */
+    const tg_str *dropped; /* columns that the query gives no more, and that stay */
+    size_t dropped_count;
 } planned_schema;
 
 static tg_field declared_field(const tg_refresh_input *input, tg_field field)
@@ -207,10 +209,14 @@ static tg_code evolve_schema(const tg_refresh_input *input, tg_schema query, tg_
                              planned_schema *out, tg_error *err)
 {
     TG_VEC(tg_field) fields = {0};
+    TG_VEC(tg_str) dropped = {0};
     const tg_schema table = input->target.schema;
     out->is_changed = !input->target.exists;
     for (size_t i = 0; i < table.count; i++) {
         TG_VEC_PUSH(arena, &fields, with_declared_comment(input, table.fields[i]));
+        if (tg_schema_find(query, table.fields[i].name) < 0) {
+            TG_VEC_PUSH(arena, &dropped, table.fields[i].name);
+        }
     }
     for (size_t i = 0; i < query.count; i++) {
         tg_field field;
@@ -225,10 +231,13 @@ static tg_code evolve_schema(const tg_refresh_input *input, tg_schema query, tg_
                    TG_SARG(input->target_name), TG_SARG(tg_type_text(arena, table.fields[at].type)),
                    TG_SARG(tg_type_text(arena, field.type)));
             return tg_error_hint(
-                err, "Cast the column in the query to the table's type, or give it another name.");
+                err, "Cast the column in the query to the table's type, give it another name, or "
+                     "compute the table anew with its new type: --full-refresh.");
         }
     }
     out->schema = (tg_schema){.fields = fields.items, .count = fields.count};
+    out->dropped = dropped.items;
+    out->dropped_count = dropped.count;
     return TG_OK;
 }
 
@@ -300,7 +309,7 @@ static const tg_str *partition_names(const tg_refresh_input *input, tg_schema sc
 }
 
 static tg_code plan_target(const tg_refresh_input *input, tg_schema query, tg_arena *arena,
-                           tg_program_target *target, bool *out_needs_new_rows, tg_error *err)
+                           tg_program_target *target, tg_refresh_plan *plan, tg_error *err)
 {
     planned_schema planned = {0};
     TG_TRY(check_declared(input, query, err));
@@ -318,7 +327,9 @@ static tg_code plan_target(const tg_refresh_input *input, tg_schema query, tg_ar
     target->comment = input->comment;
     merge_properties(input, arena, target);
     target->changes_metadata = planned.is_changed || !definition_matches_table(input);
-    *out_needs_new_rows = planned.needs_new_rows;
+    plan->needs_new_rows = planned.needs_new_rows;
+    plan->dropped_columns = planned.dropped;
+    plan->dropped_count = planned.dropped_count;
     return TG_OK;
 }
 
@@ -378,6 +389,15 @@ static tg_coverage *own_coverage(const tg_refresh_input *input, const tg_bound_q
     return coverage;
 }
 
+/* An override's clock, and one that widened nothing, does not make later ones forgotten. */
+static int64_t latest_clock(const tg_refresh_input *input, tg_arena *arena)
+{
+    const char *missing;
+    const tg_flow_state *state = tg_plan_recorded_state(input, arena, &missing);
+    bool is_later = state && !input->forgets_later_clock && state->latest_clock_us > input->now_us;
+    return is_later ? state->latest_clock_us : input->now_us;
+}
+
 static tg_flow_state new_state(const tg_refresh_input *input, const tg_bound_query *query,
                                const tg_window *window, tg_str fingerprint, const char *technique,
                                tg_arena *arena)
@@ -390,6 +410,7 @@ static tg_flow_state new_state(const tg_refresh_input *input, const tg_bound_que
         .window = window->text,
         .zone = tg_zone_name(input->zone),
         .clock_us = input->now_us,
+        .latest_clock_us = latest_clock(input, arena),
         .definition = tg_digest_text(arena, input->definition),
         .fingerprint = fingerprint,
         .query_has_time_function = query->has_time_function,
@@ -537,8 +558,9 @@ tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *que
     TG_TRY(tg_sql_output_schema(query->rel, arena, &query_schema, err));
     TG_TRY(check_predicate_columns(input, query_schema, arena, err));
     tg_program_target target = {0};
-    bool needs_new_rows;
-    TG_TRY(plan_target(input, query_schema, arena, &target, &needs_new_rows, err));
+    tg_refresh_plan schema_plan = {0};
+    TG_TRY(plan_target(input, query_schema, arena, &target, &schema_plan, err));
+    bool needs_new_rows = schema_plan.needs_new_rows;
     tg_window window;
     TG_TRY(tg_window_bind(input, target.schema, arena, &window, err));
     window.is_indivisible = query->depends_on_order;
@@ -558,19 +580,22 @@ tg_code tg_plan_refresh(const tg_refresh_input *input, const tg_bound_query *que
     }
     const char *technique =
         input->kind == TG_FLOW_COMPLETE ? "COMPLETE_RECOMPUTE" : "COMPLETE_REPLACE_WHERE";
-    tg_refresh_plan plan = {.technique = technique,
-                            .window = window.predicate ? window.text : TG_S(""),
-                            .pieces = cut.pieces,
-                            .piece_count = cut.piece_count,
-                            .is_partial = cut.is_partial,
-                            .advanced = input->is_full ? tg_region_all() : cut.own.region,
-                            .whole = tg_arena_memdup(arena, &window, sizeof(window)),
-                            .fingerprint = fingerprint,
-                            .needs_new_rows = needs_new_rows,
-                            .mine = own_coverage(input, query, &cut.own, fingerprint, arena),
-                            .carried = tg_arena_memdup(arena, &cut.carried, sizeof(cut.carried)),
-                            .state =
-                                new_state(input, query, &window, fingerprint, technique, arena)};
+    tg_refresh_plan plan = {
+        .technique = technique,
+        .window = window.predicate ? window.text : TG_S(""),
+        .pieces = cut.pieces,
+        .piece_count = cut.piece_count,
+        .is_partial = cut.is_partial,
+        .advanced = input->is_full ? tg_region_all() : cut.own.region,
+        .whole = tg_arena_memdup(arena, &window, sizeof(window)),
+        .fingerprint = fingerprint,
+        .needs_new_rows = needs_new_rows,
+        .replaces_window = !input->is_full && tg_str_eq(cut.stale.text, window.text),
+        .dropped_columns = schema_plan.dropped_columns,
+        .dropped_count = schema_plan.dropped_count,
+        .mine = own_coverage(input, query, &cut.own, fingerprint, arena),
+        .carried = tg_arena_memdup(arena, &cut.carried, sizeof(cut.carried)),
+        .state = new_state(input, query, &window, fingerprint, technique, arena)};
     plan.state.advanced = input->is_full ? TG_S("true") : cut.own.text;
     if (cut.is_covered) {
         plan_metadata(input, &target, &cut, arena, &plan);

@@ -13,6 +13,7 @@ typedef struct rebase {
     size_t winner_count;
     tg_arena *arena;
     tg_coverage carried;
+    int64_t latest_clock_us;
 } rebase;
 
 /* Another refresh of this flow: its pieces replace what was carried. False: plan again. */
@@ -28,6 +29,8 @@ static bool take_over(rebase *r, size_t index)
         tg_region_meets(advanced, r->plan->advanced)) {
         return false;
     }
+    bool is_later = state.latest_clock_us > r->latest_clock_us && !r->input->forgets_later_clock;
+    r->latest_clock_us = is_later ? state.latest_clock_us : r->latest_clock_us;
     r->carried = (tg_coverage){0};
     if (state.read_version >= r->input->target.version) {
         tg_coverage_load(r->input, &state, r->arena, &r->carried);
@@ -67,7 +70,8 @@ bool tg_plan_rebase(const tg_refresh_plan *plan, const tg_refresh_input *input,
                 .input = input,
                 .winners = winners,
                 .winner_count = winner_count,
-                .arena = arena};
+                .arena = arena,
+                .latest_clock_us = plan->state.latest_clock_us};
     for (size_t i = 0; i < plan->carried->count; i++) {
         TG_VEC_PUSH(arena, &r.carried, plan->carried->items[i]);
     }
@@ -86,6 +90,7 @@ bool tg_plan_rebase(const tg_refresh_plan *plan, const tg_refresh_input *input,
     }
     tg_flow_state state = plan->state;
     state.read_version = read_version;
+    state.latest_clock_us = r.latest_clock_us;
     *out_state = tg_coverage_state(&state, &pieces, arena);
     return true;
 }

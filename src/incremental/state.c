@@ -80,6 +80,9 @@ static tg_str write_state(const tg_flow_state *state, size_t piece_count, tg_are
     tg_json_kstr(&out, "window", state->window);
     tg_json_kbool(&out, "predicate_is_deterministic", state->predicate_is_deterministic);
     tg_json_kstr(&out, "clock", tg_instant_text(arena, state->clock_us));
+    if (state->latest_clock_us > state->clock_us) {
+        tg_json_kstr(&out, "latest_clock", tg_instant_text(arena, state->latest_clock_us));
+    }
     tg_json_kstr(&out, "zone", state->zone);
     tg_json_kstr(&out, "definition", state->definition);
     tg_json_kstr(&out, "fingerprint", state->fingerprint);
@@ -157,10 +160,10 @@ static bool parse_digest(tg_str text, tg_digest *out)
     return true;
 }
 
-static bool parse_clock(yyjson_val *object, tg_arena *arena, int64_t *out_us)
+static bool parse_clock(yyjson_val *object, const char *key, tg_arena *arena, int64_t *out_us)
 {
     bool has_zone;
-    return tg_timestamp_parse(tg_json_get_str(object, "clock", TG_S("")), arena, out_us, &has_zone);
+    return tg_timestamp_parse(tg_json_get_str(object, key, TG_S("")), arena, out_us, &has_zone);
 }
 
 static bool read_sources(yyjson_val *root, tg_arena *arena, tg_source_identity **out_sources,
@@ -195,7 +198,7 @@ static bool read_piece(yyjson_val *item, const tg_source_identity *sources, size
     out->fingerprint = tg_json_get_str(item, "fingerprint", TG_S(""));
     yyjson_val *indexes = tg_json_get(item, "sources");
     if (out->where.len == 0 || !yyjson_is_arr(indexes) ||
-        !parse_clock(item, arena, &out->clock_us)) {
+        !parse_clock(item, "clock", arena, &out->clock_us)) {
         return false;
     }
     tg_source_identity *own = TG_NEW_ARRAY(arena, tg_source_identity, yyjson_arr_size(indexes));
@@ -259,8 +262,11 @@ bool tg_flow_state_from_json(tg_str json, tg_arena *arena, tg_flow_state *out_st
         .advanced = tg_json_get_str(root, "advanced", TG_S("true")),
     };
     if (state.read_version < -1 || state.definition.len == 0 ||
-        !parse_clock(root, arena, &state.clock_us) || !read_pieces(root, arena, &state)) {
+        !parse_clock(root, "clock", arena, &state.clock_us) || !read_pieces(root, arena, &state)) {
         return false;
+    }
+    if (!parse_clock(root, "latest_clock", arena, &state.latest_clock_us)) {
+        state.latest_clock_us = state.clock_us;
     }
     *out_state = state;
     return true;

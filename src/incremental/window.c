@@ -111,3 +111,40 @@ tg_region tg_commit_hull(const tg_commit_fact *commit)
 {
     return commit->is_missing || commit->changes_schema ? tg_region_all() : commit->hull;
 }
+
+/* ---- what guards ask ------------------------------------------------------------------------- */
+
+bool tg_plan_target_window(const tg_refresh_input *input, tg_arena *arena,
+                           const tg_bexpr **out_predicate)
+{
+    tg_window window;
+    if (tg_window_bind(input, input->target.schema, arena, &window, NULL) != TG_OK) {
+        return false;
+    }
+    *out_predicate = window.predicate;
+    return true;
+}
+
+bool tg_plan_clock_widens(const tg_refresh_input *input, const tg_refresh_plan *plan,
+                          tg_arena *arena, int64_t *out_clock_us, tg_str *out_window)
+{
+    const char *missing;
+    const tg_flow_state *state = tg_plan_recorded_state(input, arena, &missing);
+    if (!state || state->latest_clock_us <= input->now_us || input->kind != TG_FLOW_REPLACE_WHERE) {
+        return false;
+    }
+    tg_refresh_input then = *input;
+    then.now_us = state->latest_clock_us;
+    tg_schema schema = plan->program ? plan->program->target.schema : input->target.schema;
+    tg_window window;
+    if (tg_window_bind(&then, schema, arena, &window, NULL) != TG_OK) {
+        window = (tg_window){.text = TG_S("?"), .region = tg_region_none()};
+    }
+    if (tg_str_eq(window.text, plan->whole->text) ||
+        tg_region_contains(window.region, plan->whole->region)) {
+        return false;
+    }
+    *out_clock_us = state->latest_clock_us;
+    *out_window = window.text;
+    return true;
+}

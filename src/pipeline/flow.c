@@ -146,6 +146,7 @@ static void fill_input(tg_update *u, tg_flow_run *run)
                                     .predicate_text = flow->spec->predicate_text,
                                     .is_override = run->override != NULL,
                                     .is_full = run->is_full,
+                                    .forgets_later_clock = u->options->allow_clock_back,
                                     .aliases = flow->aliases,
                                     .alias_count = flow->alias_count,
                                     .definition = digest_definition(u, run),
@@ -258,7 +259,7 @@ static void find_newer_sources(tg_flow_run *run)
 }
 
 /* try_quick: the pins are known, so that versions alone may prove that there is nothing to do. */
-static tg_code plan(tg_update *u, tg_flow_run *run, bool try_quick, tg_error *err)
+static tg_code plan_unguarded(tg_update *u, tg_flow_run *run, bool try_quick, tg_error *err)
 {
     TG_TRY(check_partitioning(run, err));
     find_newer_sources(run);
@@ -276,6 +277,16 @@ static tg_code plan(tg_update *u, tg_flow_run *run, bool try_quick, tg_error *er
         return code;
     }
     return check_target(run, err);
+}
+
+static tg_code plan(tg_update *u, tg_flow_run *run, bool try_quick, tg_error *err)
+{
+    bool again = true;
+    while (again) {
+        TG_TRY(plan_unguarded(u, run, try_quick, err));
+        TG_TRY(tg_guard_plan(u, run, &again, err));
+    }
+    return TG_OK;
 }
 
 bool tg_flow_reads_changed_table(const tg_update *u, const tg_flow *flow)
@@ -349,6 +360,12 @@ void tg_flow_analyse(tg_update *u, tg_flow_run *run)
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
+
+static tg_code before_commit(void *self, const tg_run_result *counts, tg_error *err)
+{
+    tg_flow_run *run = self;
+    return tg_guard_rows(run, counts->deleted_rows, counts->output_rows, err);
+}
 
 static tg_code before_attempt(void *self, int64_t read_version, const tg_commit_fact *winners,
                               size_t winner_count, tg_arena *arena, tg_str *out_state,
@@ -440,7 +457,8 @@ static tg_code keep_found_version(tg_update *u, const tg_flow_run *run, tg_error
 static tg_code run_program(tg_update *u, tg_flow_run *run, tg_error *err)
 {
     const tg_engine *engine = run->engine;
-    const tg_commit_hooks hooks = {.before_attempt = before_attempt, .self = run};
+    const tg_commit_hooks hooks = {
+        .before_attempt = before_attempt, .before_commit = before_commit, .self = run};
     for (int attempt = 0; run->plan.program; attempt++) {
         tg_run_result counts;
         tg_code code =
@@ -485,6 +503,9 @@ static tg_code refresh(tg_update *u, tg_flow_run *run, tg_error *err)
     TG_TRY(run_program(u, run, err));
     if (run->result->committed_version >= 0) {
         tg_update_target_changed(u, run->target, run->result->committed_version);
+    }
+    if (run->result->committed_version >= 0 && !run->plan.program->is_state_only) {
+        tg_guard_warn(u, run);
     }
     if (run->input.is_full && run->result->committed_version > 0) {
         tg_update_event_reset(u, run);

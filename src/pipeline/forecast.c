@@ -8,45 +8,6 @@
  */
 #include "pipeline/update_int.h"
 
-/* The one number of a stream with one row. */
-static tg_code read_count(const tg_engine *engine, struct ArrowArrayStream *stream, int64_t *out,
-                          tg_error *err)
-{
-    struct ArrowArray batch = {0};
-    while (!batch.release || batch.length == 0) {
-        if (batch.release) {
-            batch.release(&batch);
-            batch = (struct ArrowArray){0};
-        }
-        if (stream->get_next(stream, &batch) != 0) {
-            return engine->fetch_error(engine->self, stream, err);
-        }
-        if (!batch.release) {
-            TG_FAIL(err, INTERNAL_ERROR, "a count gave no row");
-        }
-    }
-    const struct ArrowArray *column = batch.children[0];
-    *out = ((const int64_t *)column->buffers[1])[batch.offset + column->offset];
-    batch.release(&batch);
-    return TG_OK;
-}
-
-static tg_code count_rows(const tg_flow_run *run, tg_rel *rel, int64_t *out, tg_error *err)
-{
-    const tg_engine *engine = run->engine;
-    const tg_update *u = run->update;
-    const tg_engine_context context = {.zone = u->zone, .now_us = u->now_us};
-    tg_rel *counted;
-    TG_TRY(tg_sql_count_rows(rel, run->arena, &counted, err));
-    struct ArrowArrayStream stream = {0};
-    TG_TRY(engine->query(engine->self, &context, counted, &stream, err));
-    tg_code code = read_count(engine, &stream, out, err);
-    if (stream.release) {
-        stream.release(&stream);
-    }
-    return code;
-}
-
 /* Rows of the table that the step takes away. */
 static tg_code count_old(const tg_flow_run *run, const tg_step *step, int64_t *out, tg_error *err)
 {
@@ -65,14 +26,14 @@ static tg_code count_old(const tg_flow_run *run, const tg_step *step, int64_t *o
         TG_TRY(tg_sql_project_by_name(rel, target->schema, run->arena, &rel, err));
         rel = tg_sql_filter_output(rel, step->predicate, run->arena);
     }
-    return count_rows(run, rel, out, err);
+    return tg_update_count_rows(run, rel, out, err);
 }
 
 static tg_code count_step(tg_flow_run *run, const tg_step *step, tg_error *err)
 {
     tg_rel *rel = (tg_rel *)(uintptr_t)step->rel; /* trees are shared, never changed */
     TG_TRY(count_old(run, step, &run->result->rows_to_delete, err));
-    return count_rows(run, rel, &run->result->rows_to_insert, err);
+    return tg_update_count_rows(run, rel, &run->result->rows_to_insert, err);
 }
 
 static tg_code count_program(tg_flow_run *run, tg_error *err)
@@ -85,6 +46,18 @@ static tg_code count_program(tg_flow_run *run, tg_error *err)
     }
     run->result->rows_to_delete = 0;
     run->result->rows_to_insert = 0;
+    return TG_OK;
+}
+
+/* What a run would be refused, or warned of; an estimate is not judged. */
+static tg_code ask_guards(tg_update *u, tg_flow_run *run, tg_error *err)
+{
+    const tg_flow_result *result = run->result;
+    if (!run->plan.program || run->plan.program->is_state_only || result->is_estimate) {
+        return TG_OK;
+    }
+    TG_TRY(tg_guard_rows(run, result->rows_to_delete, result->rows_to_insert, err));
+    tg_guard_warn(u, run);
     return TG_OK;
 }
 
@@ -111,9 +84,14 @@ void tg_flow_forecast(tg_update *u, tg_flow_run *run)
     }
     tg_auto_error tg_error err = TG_ERROR_INIT;
     tg_code code = count_program(run, &err);
+    const char *doing = "counting the rows of"; /* a run would meet an error in them too */
+    if (code == TG_OK) {
+        doing = "planning";
+        code = ask_guards(u, run, &err);
+    }
     if (code == TG_CANCELLED) {
         tg_update_event_flow(u, run, TG_FLOW_STOPPED, NULL);
     } else if (code != TG_OK && !result->is_estimate) {
-        tg_flow_fail(u, run, "counting the rows of", &err); /* a run would meet it too */
+        tg_flow_fail(u, run, doing, &err);
     }
 }

@@ -41,6 +41,7 @@ typedef struct tg_spec {
     tg_str timezone;     /* "UTC" when not given */
     tg_str memory_limit; /* empty: the engine's default */
     int64_t threads;     /* 0: all cores */
+    bool strict_compat;  /* what Databricks refuses is refused, what it allows is not guarded */
     const tg_mapped_table *tables;
     size_t table_count;
 } tg_spec;
@@ -284,6 +285,8 @@ typedef struct tg_flow_result {
     int64_t files_added, files_removed;
     int64_t source_rows_read;
     int64_t duration_ms;
+    const tg_str *warnings; /* for people: one sentence each */
+    size_t warning_count;
     const tg_error *error; /* FAILED only, else NULL */
     tg_str program;        /* with explain: the refresh program as text */
 } tg_flow_result;

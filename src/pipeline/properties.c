@@ -5,7 +5,14 @@
  */
 #include "pipeline/properties.h"
 
-typedef enum property_rule { RULE_KEEP, RULE_BOOL, RULE_NOTE, RULE_ONLY, RULE_OURS } property_rule;
+typedef enum property_rule {
+    RULE_KEEP,
+    RULE_BOOL,
+    RULE_NOTE,
+    RULE_ONLY,
+    RULE_ONE_OF,
+    RULE_OURS
+} property_rule;
 
 static const struct known {
     tg_str key;
@@ -70,6 +77,29 @@ static tg_property_verdict refuse_unknown(const tg_property *property, tg_error 
     return TG_PROPERTY_REFUSED;
 }
 
+static tg_property_verdict check_choice(const struct known *rule, const tg_property *property,
+                                        tg_error *err)
+{
+    tg_str choices = tg_str_from(rule->value), words[8];
+    size_t count = 0;
+    for (size_t from = 0; from <= choices.len; count++) {
+        size_t bar = tg_str_find(choices, TG_S("|"), from);
+        words[count] = tg_str_sub(choices, from, bar == SIZE_MAX ? choices.len : bar);
+        from += words[count].len + 1;
+        if (tg_str_ieq(property->value, words[count])) {
+            return TG_PROPERTY_KEEP;
+        }
+    }
+    (void)TG_ERR(err, TIDEGATE_INVALID_TABLE_PROPERTY,
+                 "table property `%.*s` must be %.*s or %.*s, not `%.*s`", TG_SARG(rule->key),
+                 TG_SARG(words[0]), TG_SARG(words[1]), TG_SARG(property->value));
+    tg_str nearest = tg_str_nearest(property->value, words, count);
+    if (nearest.len) {
+        (void)tg_error_hint(err, "Did you mean `%.*s`?", TG_SARG(nearest));
+    }
+    return TG_PROPERTY_REFUSED;
+}
+
 static tg_property_verdict check_value(const struct known *rule, const tg_property *property,
                                        tg_error *err)
 {
@@ -98,6 +128,8 @@ static tg_property_verdict check_value(const struct known *rule, const tg_proper
                      TG_SARG(property->value));
         (void)tg_error_hint(err, "Leave the property out.");
         return TG_PROPERTY_REFUSED;
+    case RULE_ONE_OF:
+        return check_choice(rule, property, err);
     case RULE_OURS:
         (void)TG_ERR(err, TIDEGATE_INVALID_TABLE_PROPERTY,
                      "table property `%.*s` is set by tidegate alone", TG_SARG(property->key));

@@ -81,6 +81,16 @@ static void add_pieces(tg_json_out *out, const tg_flow_result *result)
     tg_json_end_array(out);
 }
 
+static void add_warnings(tg_json_out *out, const tg_flow_result *result)
+{
+    tg_json_keyz(out, "warnings");
+    tg_json_array(out);
+    for (size_t i = 0; i < result->warning_count; i++) {
+        tg_json_str(out, result->warnings[i]);
+    }
+    tg_json_end_array(out);
+}
+
 static void add_flow(tg_json_out *out, const tg_flow_result *result, bool is_plan)
 {
     tg_json_object(out);
@@ -111,6 +121,7 @@ static void add_flow(tg_json_out *out, const tg_flow_result *result, bool is_pla
     add_count(out, "num_files_removed", result->files_removed);
     add_count(out, "num_source_rows_read", result->source_rows_read);
     tg_json_ki64(out, "duration_ms", result->duration_ms);
+    add_warnings(out, result);
     add_error(out, result->error);
     tg_json_end_object(out);
 }

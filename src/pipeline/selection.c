@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --refresh, --full-refresh, --full-refresh-all: which flows an update runs, and which of them from
- * nothing. Names are those of tables or flows, short where that is not ambiguous. As in Spark, either
+ * --refresh, --full-refresh, --full-refresh-all, --allow-reset: which flows an update runs, which of
+ * them from nothing, and whose rows that may cost. Names are those of tables or flows, short where that is not ambiguous. As in Spark, either
  * list alone leaves all other tables out, and no table stands in both.
  */
 #include "pipeline/update_int.h"
@@ -74,6 +74,19 @@ static tg_code take_full_refresh(tg_flow_run *run, tg_str word, tg_error *err)
                              TG_SARG(word));
     }
     run->is_selected = run->is_full = true;
+    return TG_OK;
+}
+
+/* Behind --full-refresh. A name that does nothing was meant for another table. */
+static tg_code take_allowance(tg_flow_run *run, tg_str word, tg_error *err)
+{
+    if (!run->is_full) {
+        (void)TG_ERR(err, TIDEGATE_INVALID_OPTION, "table %.*s is not refreshed fully",
+                     TG_SARG(run->flow->dataset->full_name));
+        return tg_error_hint(err, "Name `%.*s` in --full-refresh too, or leave it out.",
+                             TG_SARG(word));
+    }
+    run->allows_reset = true;
     return TG_OK;
 }
 
@@ -175,6 +188,10 @@ tg_code tg_update_select(tg_update *u)
          .names = options->full_refresh,
          .count = options->full_refresh_count,
          .take = take_full_refresh},
+        {.option = "--allow-reset",
+         .names = options->allow_reset,
+         .count = options->allow_reset_count,
+         .take = take_allowance},
     };
     for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
         tg_code code = select_list(u, &lists[i]);

@@ -45,19 +45,12 @@ static void read_parallel_flows(tg_spec_reader *r, const tg_yaml_node *node)
     }
 }
 
-/*
- * It promises that a file which passes here passes in Databricks too; as long as nobody checks all
- * that is refused there, the promise would be empty.
- */
 static void read_strict_compat(tg_spec_reader *r, const tg_yaml_node *node)
 {
-    bool is_strict;
-    if (!tg_yaml_bool(node, &is_strict)) {
+    if (!tg_yaml_bool(node, &r->spec->strict_compat)) {
+        r->spec->strict_compat = false;
         tg_spec_fail(r, node, TG_E_TIDEGATE_INVALID_SPEC_VALUE, NULL,
                      "field `tidegate.strict_compat` of the pipeline spec must be true or false");
-    } else if (is_strict) {
-        tg_spec_fail(r, node, TG_E_UNSUPPORTED_FEATURE, "Leave it out.",
-                     "`tidegate.strict_compat: true` is not available in this release");
     }
 }
 

@@ -186,10 +186,21 @@ static void finish(tg_update *u)
     tg_update_event_state(u, state, state == TG_UPDATE_FAILED ? first : NULL);
 }
 
+/* Exit status 4 means that nothing is wrong but what a guard refuses. */
+static tg_code worst_code(const tg_diags *diags, tg_code first)
+{
+    for (size_t i = 0; i < diags->count; i++) {
+        if (!diags->is_warning[i] && diags->items[i].code != TG_GUARD) {
+            return diags->items[i].code;
+        }
+    }
+    return first;
+}
+
 static tg_code end_in_analysis(tg_update *u)
 {
     tg_auto_error tg_error first = TG_ERROR_INIT;
-    tg_code code = tg_diags_first(u->diags, &first);
+    tg_code code = worst_code(u->diags, tg_diags_first(u->diags, &first));
     u->result->is_validation_failure = true;
     u->result->duration_ms = tg_update_elapsed_ms(u, u->started_ns);
     tg_update_event_state(u, TG_UPDATE_FAILED, tg_error_is_set(&first) ? &first : NULL);

@@ -424,3 +424,27 @@ void tg_update_event_reset(tg_update *u, const tg_flow_run *run)
                                                TG_SARG(table), TG_SARG(table), (long long)before)};
     emit(u, &event, &details);
 }
+
+void tg_update_event_warning(tg_update *u, tg_flow_run *run, const char *kind, tg_str message)
+{
+    tg_flow_result *result = run->result;
+    tg_str *warnings = TG_NEW_ARRAY(run->arena, tg_str, result->warning_count + 1);
+    if (result->warning_count > 0) {
+        memcpy(warnings, result->warnings, result->warning_count * sizeof(*warnings));
+    }
+    warnings[result->warning_count++] = message;
+    result->warnings = warnings;
+    tg_auto_buf tg_buf details = TG_BUF_INIT;
+    tg_json_out out;
+    tg_json_begin(&out, &details);
+    tg_json_object(&out);
+    tg_json_kstrz(&out, "kind", kind);
+    tg_json_end_object(&out);
+    tg_event event = {.type = TG_EVENT_FLOW_WARNING,
+                      .level = TG_LEVEL_WARN,
+                      .flow_name = run->flow->event_name,
+                      .flow_id = flow_id(run),
+                      .dataset_name = run->flow->dataset->full_name,
+                      .message = message};
+    emit(u, &event, &details);
+}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared by the files that run an update: update.c (phases), selection.c (--refresh), override.c
- * (--replace-where), sources.c (pins and names), flow.c (one refresh), forecast.c (plans without a
- * run), update_events.c (what is told).
+ * (--replace-where), sources.c (pins and names), flow.c (one refresh), guard.c (what is refused to a
+ * refresh), forecast.c (plans without a run), count.c (rows), update_events.c (what is told).
  */
 #ifndef TG_PIPELINE_UPDATE_INT_H
 #define TG_PIPELINE_UPDATE_INT_H
@@ -39,8 +39,12 @@ typedef struct tg_flow_run {
     tg_engine *engine; /* for all calls about this flow */
     tg_target *target;
     bool is_selected;
-    bool is_full;                /* the table is emptied and computed anew */
-    const tg_override *override; /* NULL: the declared predicate holds */
+    bool is_full;         /* the table is emptied and computed anew */
+    bool allows_reset;    /* rows may be lost by that */
+    bool is_reset_judged; /* it was found that none are, at this version of the table: */
+    int64_t reset_judged_version;
+    int64_t window_before, window_after; /* rows; before > 0: the window loses most of them */
+    const tg_override *override;         /* NULL: the declared predicate holds */
     tg_expr *override_expr;
     tg_refresh_input input;
     tg_refresh_plan plan; /* holds for the pins of its input */
@@ -77,7 +81,7 @@ void tg_update_fail(tg_update *u, const tg_source_file *file, tg_error *err);
 int64_t tg_update_elapsed_ms(const tg_update *u, int64_t since_ns);
 
 /* ---- selection.c ---- */
-/* Sets is_selected and is_full of the runs. All errors go to diags. */
+/* Sets is_selected, is_full and allows_reset of the runs. All errors go to diags. */
 TG_CHECKED tg_code tg_update_select(tg_update *u);
 
 /* ---- override.c ---- */
@@ -120,6 +124,29 @@ void tg_flow_fail(tg_update *u, tg_flow_run *run, const char *doing, tg_error *e
  */
 void tg_flow_refresh(tg_update *u, tg_flow_run *run);
 
+/* ---- guard.c ---- */
+/*
+ * Asked whenever a flow was planned, for the facts of that plan: reset and clock guard. Refusals are
+ * TG_GUARD. out_again: it shall be planned again, as no full refresh (--full-refresh-all leaves
+ * guarded tables as they are).
+ */
+TG_CHECKED tg_code tg_guard_plan(tg_update *u, tg_flow_run *run, bool *out_again, tg_error *err);
+/*
+ * Shrink guard: a refresh takes `deleted` rows and brings `inserted`, of the regions that it
+ * replaces, and is not committed yet. Counts the window only where they may be too many.
+ */
+TG_CHECKED tg_code tg_guard_rows(tg_flow_run *run, int64_t deleted, int64_t inserted,
+                                 tg_error *err);
+/* Warns of what a refresh that writes rows did, or a planned one would do. */
+void tg_guard_warn(tg_update *u, tg_flow_run *run);
+
+/* ---- count.c ---- */
+TG_CHECKED tg_code tg_update_count_rows(const tg_flow_run *run, tg_rel *rel, int64_t *out,
+                                        tg_error *err);
+/* Rows of a flow's table as its facts know it, where predicate (over its columns) is TRUE; NULL: all. */
+TG_CHECKED tg_code tg_update_count_target(const tg_flow_run *run, const tg_bexpr *predicate,
+                                          int64_t *out, tg_error *err);
+
 /* ---- forecast.c ---- */
 /* What a run would do with an analysed flow, and to how many rows, goes to the result. */
 void tg_flow_forecast(tg_update *u, tg_flow_run *run);
@@ -132,6 +159,8 @@ void tg_update_event_state(tg_update *u, tg_update_state state, const tg_error *
 void tg_update_event_flow(tg_update *u, tg_flow_run *run, tg_flow_status status,
                           const tg_error *error);
 void tg_update_event_planning(tg_update *u, tg_flow_run *run);
+/* A warning about the flow: told, and kept in its result. kind: RESET_SKIPPED, WINDOW_SHRANK, ... */
+void tg_update_event_warning(tg_update *u, tg_flow_run *run, const char *kind, tg_str message);
 /* A full refresh was committed to a table that existed: how to get its rows back. */
 void tg_update_event_reset(tg_update *u, const tg_flow_run *run);
 /*

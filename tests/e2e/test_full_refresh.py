@@ -70,7 +70,7 @@ def test_the_life_of_a_table(tidegate):
     deltalake.DeltaTable(project.path("t")).update(predicate="d = 12", new_values={"v": "'other'"})
     step(complete, [(5, "x"), (9, "a"), (11, "c"), (12, "e")], reason="EXTERNAL_CHANGE_IN_REPLACE_WINDOW")
     version, table_id = project.version("t"), deltalake.DeltaTable(project.path("t")).metadata().id
-    flow = step(complete, [(11, "c"), (12, "e")], "--full-refresh", "t", reason="CHANGE_SET_MISSING")
+    flow = step(complete, [(11, "c"), (12, "e")], "--full-refresh", "t", "--allow-reset", "t", reason="CHANGE_SET_MISSING")
 
     # One commit, of the same table, with its history.
     assert flow["full_refresh"] is True
@@ -96,7 +96,7 @@ def test_the_whole_table_was_advanced_and_the_window_is_covered(tidegate):
     project.run(NOW)
     project.run(NOW, "--replace-where", "t=d < 10")
     assert {p["where"] for p in state_of(project, "t")["coverage"]} != {"d >= 10"}
-    project.run(NOW, "--full-refresh", "t")
+    project.run(NOW, "--full-refresh", "t", "--allow-reset", "t")
     state = state_of(project, "t")
     assert state["advanced"] == "true"
     assert [p["where"] for p in state["coverage"]] == ["d >= 10"]
@@ -170,7 +170,7 @@ def test_a_full_refresh_takes_the_columns_of_the_query(tidegate):
         "CREATE STREAMING TABLE t FLOW REPLACE WHERE d >= '2024-01-10' BY NAME "
         "SELECT make_date(2024, 1, d) AS d, d AS n FROM s WHERE d IS NOT NULL;\n")
     assert "DELTA_FAILED_TO_MERGE_FIELDS" in project.tidegate("run", "--now", NOW, status=3).stderr
-    flow = project.run(NOW, "--full-refresh", "t")["flows"][0]
+    flow = project.run(NOW, "--full-refresh", "t", "--allow-reset", "t")["flows"][0]
     assert flow["committed_version"] == 1
     assert sorted(r["n"] for r in project.polars("t")) == [10, 11]
     assert project.delta_rs("t")[0].keys() == {"d", "n"}
@@ -267,7 +267,7 @@ def test_it_equals_the_rule_over_days(tidegate):
         if is_full:
             target.rows = None
         target.refresh(project.sources, now)
-        project.run(now, *(["--full-refresh", "t"] if is_full else []))
+        project.run(now, *(["--full-refresh", "t", "--allow-reset", "t"] if is_full else []))
         assert multiset(project.delta_rs("t")) == multiset(project.polars("t")) == target.multiset()
 
 

@@ -232,6 +232,18 @@ static tg_code write_new_rows(tg_duckdb_run_state *run, tg_error *err)
     return TG_OK;
 }
 
+static tg_code ask_before_commit(tg_duckdb_run_state *run, tg_error *err)
+{
+    const tg_commit_hooks *hooks = run->hooks;
+    if (!hooks || !hooks->before_commit || run->program->is_state_only) {
+        return TG_OK;
+    }
+    const tg_run_result counts = {.committed_version = -1,
+                                  .output_rows = run->added.rows - run->kept_rows,
+                                  .deleted_rows = run->deleted_rows};
+    return hooks->before_commit(hooks->self, &counts, err);
+}
+
 static tg_code run_steps(tg_duckdb_run_state *run, int64_t *out_version, tg_error *err)
 {
     TG_TRY(look_at_steps(run, err));
@@ -241,6 +253,7 @@ static tg_code run_steps(tg_duckdb_run_state *run, int64_t *out_version, tg_erro
     }
     run->kept_rows = run->added.rows;
     TG_TRY(write_new_rows(run, err));
+    TG_TRY(ask_before_commit(run, err));
     return tg_duckdb_commit_run(run, out_version, err);
 }
 

@@ -515,7 +515,13 @@ static tg_code fake_run(void *self, const tg_program *program, const tg_commit_h
     } else if (fake->is_cancelled) {
         code = TG_ERR(err, TIDEGATE_CANCELLED, "interrupted");
         fake->is_cancelled = false;
-    } else {
+    } else if (hooks && hooks->before_commit && !program->is_state_only) {
+        const tg_run_result counts = {.committed_version = -1,
+                                      .output_rows = fake->output_rows,
+                                      .deleted_rows = fake->deleted_rows};
+        code = hooks->before_commit(hooks->self, &counts, err);
+    }
+    if (code == TG_OK) {
         code = run_attempts(fake, program, hooks, arena, &run, err);
     }
     TG_VEC_PUSH(fake->arena, &fake->runs, run);
