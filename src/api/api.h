@@ -35,6 +35,7 @@ void tg_api_close(tg_api *api);
 void tg_api_cancel(tg_api *api);
 /* What was cancelled before does not bear on what comes now. */
 void tg_api_begin(tg_api *api);
+bool tg_api_is_cancelled(const tg_api *api);
 /* NULL when the session works on a bare warehouse. */
 const tg_spec *tg_api_spec(const tg_api *api);
 
@@ -84,6 +85,7 @@ void tg_result_close(tg_result *result);
  */
 int tg_api_update(tg_api *api, const tg_update_options *options, tg_update_result *out_result,
                   tg_diags *diags);
+
 /* ---- going back ------------------------------------------------------------------------------ */
 
 /* Which version a table goes back to: exactly one of the three. */
@@ -112,6 +114,47 @@ TG_CHECKED tg_code tg_api_restore(tg_api *api, const tg_api_restore_request *req
 /* An instant as users write it, in the session's zone (tg_clock_parse). */
 TG_CHECKED tg_code tg_api_instant(tg_api *api, tg_str text, int64_t *out_us, tg_error *err);
 
+/* ---- event log ------------------------------------------------------------------------------- */
+
+/* The events of one update, from its file or from the event-log table. */
+typedef struct tg_api_events tg_api_events;
+/*
+ * update_id: the id or its beginning; empty: the newest update, *out_events NULL when there is none.
+ * Files need no engine; what was folded does. warnings gets damaged and foreign files. Memory in the
+ * arena. Errors: TIDEGATE_UNKNOWN_UPDATE.
+ */
+TG_CHECKED tg_code tg_api_events_open(tg_api *api, tg_str update_id, tg_arena *arena,
+                                      tg_api_events **out_events, tg_diags *warnings,
+                                      tg_error *err);
+/*
+ * The next one, valid until the next call; *out_has_event false: no more for now. PATH_NOT_FOUND: the
+ * file was folded meanwhile; opened again, the events come from the table.
+ */
+TG_CHECKED tg_code tg_api_events_next(tg_api_events *events, tg_event_record *out,
+                                      bool *out_has_event, tg_error *err);
+tg_str tg_api_events_update_id(const tg_api_events *events);
+/* Is somebody there to write more? */
+TG_CHECKED tg_code tg_api_events_has_writer(const tg_api_events *events, bool *out_has_writer,
+                                            tg_error *err);
+/* The damaged lines that were left out, as one warning. */
+bool tg_api_events_warning(const tg_api_events *events, tg_error *out_warning);
+/* An update as a whole, found likewise; NULL: there is none. */
+TG_CHECKED tg_code tg_api_logged_update(tg_api *api, tg_str update_id, tg_arena *arena,
+                                        const tg_logged_update **out_update, tg_diags *warnings,
+                                        tg_error *err);
+
+typedef struct tg_api_past_update {
+    const tg_logged_update *update;
+    bool is_running; /* its writer is at work; false without is_ended: it died */
+} tg_api_past_update;
+typedef struct tg_api_history_options {
+    size_t limit;
+    int64_t start_us, end_us; /* of their first events, both included */
+} tg_api_history_options;
+/* Updates, newest first. Needs the engine only where files do not suffice. */
+TG_CHECKED tg_code tg_api_history(tg_api *api, const tg_api_history_options *options,
+                                  tg_arena *arena, tg_api_past_update **out_updates,
+                                  size_t *out_count, tg_diags *warnings, tg_error *err);
 /* Exit status for an error: 4 for guards, 130 for cancelled, validation (3) when nothing was
  * touched, else 1. */
 int tg_api_status(tg_code code, bool nothing_touched);

@@ -35,6 +35,8 @@ typedef struct tg_execution {
     const tg_stmt *stmt;
     int64_t now_us;
     tg_map tables; /* path@version -> tg_table: every table is pinned once per statement */
+    const tg_query *event_log;   /* what event_log() reads: looked at once per statement */
+    const tg_table *event_lines; /* its events that are still in files */
     const char *file;
     tg_result *result;
 } tg_execution;
@@ -66,6 +68,10 @@ typedef tg_code (*tg_program_maker)(tg_execution *ex, void *self, const tg_progr
                                     tg_error *err);
 TG_CHECKED tg_code tg_api_run_program(tg_execution *ex, tg_program_maker make, void *self,
                                       tg_run_result *out_run, tg_error *err);
+
+/* eventlog_function.c: FROM event_log(...); self is a tg_execution. */
+tg_code tg_execution_event_log(void *self, const tg_event_log_source *source, tg_arena *arena,
+                               tg_resolved *out, tg_error *err);
 
 /* Rows made here: strings, row by row. */
 void tg_execution_set_rows(tg_execution *ex, const char *const *names, size_t column_count,

@@ -55,6 +55,10 @@ static tg_code version_of(tg_execution *ex, const tg_relation *relation,
 static tg_code describe(tg_execution *ex, const tg_location *location, int64_t version,
                         const tg_table **out_table, tg_error *err)
 {
+    if (ex->event_lines && tg_str_eq(location->path, ex->event_lines->path)) {
+        *out_table = ex->event_lines;
+        return TG_OK;
+    }
     tg_str key = tg_str_printf(ex->arena, "%.*s@%lld", TG_SARG(location->path), (long long)version);
     *out_table = tg_map_get(&ex->tables, key);
     if (*out_table) {
@@ -122,7 +126,8 @@ static tg_code resolve(void *self, const tg_relation *relation, tg_arena *arena,
 tg_bind_options tg_execution_bind_options(tg_execution *ex, tg_resolver *resolver)
 {
     if (resolver) {
-        *resolver = (tg_resolver){.resolve = resolve, .self = ex};
+        *resolver =
+            (tg_resolver){.resolve = resolve, .event_log = tg_execution_event_log, .self = ex};
     }
     return (tg_bind_options){.resolver = resolver, .now_us = ex->now_us, .zone = ex->api->zone};
 }

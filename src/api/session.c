@@ -2,7 +2,7 @@
 /*
  * Sessions: where names point, which clock and zone hold, which engine runs. Opening one loads no engine library.
  */
-#include "api/api_int.h"
+#include "api/eventlog_int.h"
 #include "tidegate/tidegate.h"
 
 static tg_code load_spec(const tg_api_options *options, tg_api *api, tg_diags *diags)
@@ -123,6 +123,11 @@ void tg_api_cancel(tg_api *api)
     api->cancelled = 1;
 }
 
+bool tg_api_is_cancelled(const tg_api *api)
+{
+    return api->cancelled != 0;
+}
+
 void tg_api_begin(tg_api *api)
 {
     api->cancelled = 0;
@@ -188,6 +193,10 @@ int tg_api_update(tg_api *api, const tg_update_options *options, tg_update_resul
         return status;
     }
     code = tg_update_run(&context, graph, &with_time, api->arena, out_result, diags);
+    /* An update with nothing to do has not loaded the library, and does not for this. */
+    if (!options->is_dry_run && tg_engine_duckdb_is_loaded()) {
+        tg_event_files_fold(api, out_result->update_id, diags);
+    }
     if (code != TG_OK) {
         return tg_api_status(code, out_result->is_validation_failure);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SHOW and DESCRIBE: facts of tables as rows of strings. */
-#include "api/api_int.h"
+#include "api/eventlog_int.h"
 
 typedef TG_VEC(tg_value) cells;
 
@@ -45,7 +45,9 @@ static tg_code show_tables(tg_execution *ex, tg_error *err)
     TG_TRY(tg_catalog_tables(catalog, catalog_name, schema_name, ex->arena, &tables, &count, err));
     cells list = {0};
     for (size_t i = 0; i < count; i++) {
-        if (matches(ex->stmt->pattern, tables[i], ex->arena)) {
+        /* event logs are hidden, as the vendor's are; who knows the name reads them */
+        if (matches(ex->stmt->pattern, tables[i], ex->arena) &&
+            !tg_event_table_is_name(tables[i])) {
             add(ex, &list, schema_name);
             add(ex, &list, tables[i]);
             add(ex, &list, TG_S("false"));

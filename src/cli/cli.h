@@ -46,6 +46,13 @@ TG_CHECKED tg_code tg_cli_parse(tg_cli *cli, int argc, char **argv, tg_error *er
 TG_CHECKED tg_code tg_cli_list(tg_cli *cli, tg_option_id option, tg_str **out_items,
                                size_t *out_count, tg_error *err);
 
+/* --start-time and --end-time, both included; all times where they are not given. */
+TG_CHECKED tg_code tg_cli_time_range(tg_cli *cli, tg_api *api, int64_t *out_start_us,
+                                     int64_t *out_end_us, tg_error *err);
+/* --number: a whole number from 1 on; fallback where it is not given. */
+TG_CHECKED tg_code tg_cli_number(const tg_cli *cli, size_t fallback, size_t *out_number,
+                                 tg_error *err);
+
 /* Prints a usage error and returns the exit status 2. */
 int tg_cli_usage(const tg_error *err, tg_command_id command);
 void tg_cli_help(tg_command_id command, FILE *to);
@@ -83,6 +90,8 @@ int tg_cmd_dry_run(tg_cli *cli);
 int tg_cmd_plan(tg_cli *cli);
 int tg_cmd_intervals(tg_cli *cli);
 int tg_cmd_restore(tg_cli *cli);
+int tg_cmd_logs(tg_cli *cli);
+int tg_cmd_history(tg_cli *cli);
 int tg_cmd_sql(tg_cli *cli);
 int tg_cmd_show(tg_cli *cli);
 

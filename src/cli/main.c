@@ -96,6 +96,10 @@ static int dispatch(tg_cli *cli)
         return tg_cmd_intervals(cli);
     case TG_COMMAND_RESTORE:
         return tg_cmd_restore(cli);
+    case TG_COMMAND_LOGS:
+        return tg_cmd_logs(cli);
+    case TG_COMMAND_HISTORY:
+        return tg_cmd_history(cli);
     case TG_COMMAND_SQL:
         return tg_cmd_sql(cli);
     case TG_COMMAND_SHOW:

@@ -53,8 +53,6 @@ static const struct {
 } LATER_COMMANDS[] = {
     {"backfill", NULL},
     {"retry", "Flows with nothing to do cost nothing: run again."},
-    {"history", "Each update has a file in events/ of the pipeline's storage."},
-    {"logs", "The events of an update are lines in events/ of the pipeline's storage."},
     {"serve", NULL},
     {"lhp", NULL},
 };
@@ -142,8 +140,9 @@ static int find_option(const tg_cli *cli, tg_str name, char letter)
 static bool says_itself_what_is_empty(int option)
 {
     return option == TG_OPT_REFRESH || option == TG_OPT_FULL_REFRESH ||
-           option == TG_OPT_ALLOW_RESET || option == TG_OPT_NAME || option == TG_OPT_EXECUTE ||
-           option == TG_OPT_FORMAT || option == TG_OPT_LIMIT;
+           option == TG_OPT_ALLOW_RESET || option == TG_OPT_NAME ||
+           option == TG_OPT_EXECUTE || option == TG_OPT_FORMAT || option == TG_OPT_LIMIT ||
+           option == TG_OPT_LEVEL || option == TG_OPT_EVENT_TYPE || option == TG_OPT_NUMBER;
 }
 
 static tg_code take_option(tg_cli *cli, int argc, char **argv, int *at, tg_error *err)

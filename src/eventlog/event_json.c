@@ -2,18 +2,6 @@
 /* One event as one JSON object: the fields of the Databricks event log, in its order. */
 #include "eventlog/eventlog_int.h"
 
-static const char *const type_names[] = {
-#define TG_EVENT_TYPE(id, name, doc) name,
-#include "eventlog/event_types.def"
-#undef TG_EVENT_TYPE
-};
-
-const char *tg_event_type_name(tg_event_type type)
-{
-    tg_assert((unsigned)type < TG_EVENT_TYPE_COUNT_);
-    return type_names[type];
-}
-
 const char *tg_event_level_name(tg_event_level level)
 {
     static const char *const NAMES[] = {[TG_LEVEL_INFO] = "INFO",

@@ -15,10 +15,16 @@
 typedef enum tg_event_type {
 #define TG_EVENT_TYPE(id, name, doc) TG_EVENT_##id,
 #include "eventlog/event_types.def"
-#undef TG_EVENT_TYPE
     TG_EVENT_TYPE_COUNT_
 } tg_event_type;
 const char *tg_event_type_name(tg_event_type type);
+/*
+ * Is it the name of an event type, ours or one that only Databricks writes? *out_why: why there are
+ * none of it here; NULL for ours.
+ */
+bool tg_event_type_find(tg_str name, const char **out_why);
+/* The nearest name of them all, or empty. */
+tg_str tg_event_type_nearest(tg_str name);
 
 /* METRICS: numbers while a flow runs; in the log, not on the console. */
 typedef enum tg_event_level {

@@ -438,6 +438,7 @@ static void keep_counts(tg_flow_result *result, const tg_run_result *run, bool i
     result->rows_deleted = run->rows_deleted;
     result->files_added = run->files_added;
     result->files_removed = run->files_removed;
+    result->output_bytes = run->bytes_added;
     result->source_rows_read = run->source_rows_read;
 }
 

@@ -118,7 +118,7 @@ struct tg_dataset {
     const tg_flow *flow;    /* the one that writes it; NULL for views */
     const tg_input *inputs; /* views: what their query reads */
     size_t input_count;
-    bool reads_broken; /* views: a definition that does not parse, a name that is refused */
+    bool reads_broken; /* views: a definition that does not parse */
     const tg_property
         *properties; /* tables: wanted ones, ours included but for tidegate.pipelineId */
     size_t property_count;
@@ -138,7 +138,7 @@ struct tg_flow {
     const tg_dataset *dataset;
     const tg_input *inputs; /* direct ones */
     size_t input_count;
-    bool reads_broken;              /* a definition that does not parse, a name that is refused */
+    bool reads_broken;              /* a definition that does not parse */
     const tg_dataset *const *views; /* temporary views in its query, also through views; distinct */
     size_t view_count;
     const tg_dataset *const
@@ -283,6 +283,7 @@ typedef struct tg_flow_result {
     bool is_estimate;       /* of a plan: the flow reads a table that this update will change */
     int64_t rows_written, rows_deleted;
     int64_t files_added, files_removed;
+    int64_t output_bytes; /* of the files added */
     int64_t source_rows_read;
     int64_t duration_ms;
     const tg_str *warnings; /* for people: one sentence each */

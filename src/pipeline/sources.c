@@ -16,9 +16,8 @@
 
 static tg_code external_not_found(tg_update *u, const tg_external *external, tg_error *err)
 {
-    bool is_damaged = err && err->cls == TG_E_DELTA_LOG_FILE_NOT_FOUND; /* there is a table */
-    if (!external->location.is_managed || is_damaged) {
-        /* the engine's words say what is missing */
+    if (!external->location.is_managed) {
+        /* a path: the engine's words say what is missing */
         return tg_error_at(err, external->name->span);
     }
     TG_VEC(tg_str) names = {0};

@@ -5,6 +5,10 @@
  */
 #include "pipeline/update_int.h"
 
+#include <unistd.h>
+
+#include "tidegate/version.h"
+
 enum { SHORT_ID_LEN = 6 };
 
 static void emit(tg_update *u, tg_event *event, tg_buf *details)
@@ -48,6 +52,17 @@ static void add_overrides(tg_json_out *out, const tg_update_options *options)
     tg_json_end_array(out);
 }
 
+/* NULL where the environment does not tell. */
+static const char *user_name(const tg_update *u)
+{
+    const tg_env *env = u->context->env;
+    if (!env->getenv) {
+        return NULL;
+    }
+    const char *name = env->getenv(env->self, "USER");
+    return name && *name ? name : env->getenv(env->self, "LOGNAME");
+}
+
 static void emit_create_update(tg_update *u, const char *cause)
 {
     const tg_spec *spec = u->graph->spec;
@@ -55,6 +70,7 @@ static void emit_create_update(tg_update *u, const char *cause)
     tg_json_out out;
     tg_json_begin(&out, &details);
     tg_json_object(&out);
+    tg_json_kstrz(&out, "run_as", user_name(u));
     tg_json_kstrz(&out, "cause", cause);
     tg_json_kbool(&out, "full_refresh", u->options->full_refresh_all);
     tg_json_kbool(&out, "validate_only", u->options->is_dry_run);
@@ -98,11 +114,31 @@ static void emit_user_action(tg_update *u)
     tg_json_begin(&out, &details);
     tg_json_object(&out);
     tg_json_kstrz(&out, "action", "START");
+    tg_json_kstrz(&out, "user_name", user_name(u));
+    tg_json_ki64(&out, "user_id", (int64_t)getuid());
     tg_json_end_object(&out);
     tg_event event = {.type = TG_EVENT_USER_ACTION,
                       .message =
                           tg_str_printf(u->arena, "a user started an update of pipeline %.*s.",
                                         TG_SARG(u->graph->spec->name))};
+    emit(u, &event, &details);
+}
+
+/* Under the vendor's key, and under the one that a query of its documentation reads. */
+static void emit_runtime_details(tg_update *u)
+{
+    tg_auto_buf tg_buf details = TG_BUF_INIT;
+    tg_json_out out;
+    tg_json_begin(&out, &details);
+    tg_json_object(&out);
+    tg_json_kstrz(&out, "dbr_version", "tidegate-" TG_VERSION_STRING);
+    tg_json_keyz(&out, "runtime_version");
+    tg_json_object(&out);
+    tg_json_kstrz(&out, "dbr_version", "tidegate-" TG_VERSION_STRING);
+    tg_json_end_object(&out);
+    tg_json_end_object(&out);
+    tg_event event = {.type = TG_EVENT_RUNTIME_DETAILS,
+                      .message = TG_S("Runtime details: tidegate " TG_VERSION_STRING ".")};
     emit(u, &event, &details);
 }
 
@@ -113,6 +149,7 @@ void tg_update_event_start(tg_update *u)
     if (strcmp(cause, "USER_ACTION") == 0) {
         emit_user_action(u);
     }
+    emit_runtime_details(u);
     tg_update_event_state(u, TG_UPDATE_INITIALIZING, NULL);
 }
 
@@ -199,8 +236,27 @@ static void emit_flow_definition(tg_update *u, const tg_flow *flow)
     emit(u, &event, &details);
 }
 
+static void emit_graph(tg_update *u)
+{
+    tg_auto_buf tg_buf details = TG_BUF_INIT;
+    tg_json_out out;
+    tg_json_begin(&out, &details);
+    tg_json_object(&out);
+    tg_json_ki64(&out, "num_datasets", (int64_t)u->graph->dataset_count);
+    tg_json_ki64(&out, "num_flows", (int64_t)u->graph->flow_count);
+    tg_json_end_object(&out);
+    tg_event event = {
+        .type = TG_EVENT_GRAPH_CREATED,
+        .is_evolving = true,
+        .message = tg_str_printf(u->arena, "Dataflow graph created: %zu dataset%s, %zu flow%s.",
+                                 u->graph->dataset_count, u->graph->dataset_count == 1 ? "" : "s",
+                                 u->graph->flow_count, u->graph->flow_count == 1 ? "" : "s")};
+    emit(u, &event, &details);
+}
+
 void tg_update_event_definitions(tg_update *u)
 {
+    emit_graph(u);
     for (size_t i = 0; i < u->graph->dataset_count; i++) {
         emit_dataset(u, u->graph->datasets[i]);
     }
@@ -246,6 +302,25 @@ static void add_issues(tg_json_out *out, const tg_flow_result *result)
     tg_json_end_array(out);
 }
 
+/* The target's, also of one that this update makes; empty while it is not known. */
+static tg_str table_id(const tg_flow_run *run)
+{
+    return run->input.target.exists ? run->input.target.table_id : run->input.new_table_id;
+}
+
+/* The same as long as the table and the flow are the same. */
+static tg_str flow_id(const tg_flow_run *run)
+{
+    tg_str table = table_id(run);
+    if (table.len == 0) {
+        return (tg_str){0};
+    }
+    tg_digest digest = tg_digest_of(tg_flow_app_id(run->arena, table, run->flow->full_name));
+    tg_str hex = tg_digest_text(run->arena, digest);
+    return tg_str_printf(run->arena, "%.8s-%.4s-%.4s-%.4s-%.12s", hex.ptr, hex.ptr + 8,
+                         hex.ptr + 12, hex.ptr + 16, hex.ptr + 20);
+}
+
 static void add_technique(const tg_flow_run *run, tg_json_out *out, const char *technique,
                           bool is_chosen)
 {
@@ -260,10 +335,39 @@ static void add_technique(const tg_flow_run *run, tg_json_out *out, const char *
     tg_json_end_object(out);
 }
 
+static void add_target(const tg_flow_run *run, tg_json_out *out)
+{
+    tg_json_keyz(out, "target_table_information");
+    tg_json_object(out);
+    tg_json_kstr(out, "table_name", run->flow->dataset->full_name);
+    if (table_id(run).len > 0) {
+        tg_json_kstr(out, "table_id", table_id(run));
+    }
+    tg_json_kbool(out, "is_row_id_enabled", false);
+    tg_json_end_object(out);
+}
+
+/* Our own key: how each part of the window is treated. */
+static void add_pieces(const tg_flow_result *result, tg_json_out *out)
+{
+    tg_json_keyz(out, "pieces");
+    tg_json_array(out);
+    for (size_t i = 0; i < result->piece_count; i++) {
+        tg_json_object(out);
+        tg_json_kstr(out, "where", result->pieces[i].where);
+        tg_json_kstrz(out, "treatment", result->pieces[i].treatment);
+        tg_json_kstrz(out, "reason", result->pieces[i].reason);
+        tg_json_end_object(out);
+    }
+    tg_json_end_array(out);
+}
+
 void tg_update_event_planning(tg_update *u, tg_flow_run *run)
 {
     const tg_flow_result *result = run->result;
-    bool is_no_op = strcmp(result->technique, "NO_OP") == 0;
+    /* computing all anew is always a candidate */
+    const char *complete =
+        run->flow->kind == TG_FLOW_COMPLETE ? "COMPLETE_RECOMPUTE" : "COMPLETE_REPLACE_WHERE";
     tg_auto_buf tg_buf details = TG_BUF_INIT;
     tg_json_out out;
     tg_json_begin(&out, &details);
@@ -271,11 +375,8 @@ void tg_update_event_planning(tg_update *u, tg_flow_run *run)
     tg_json_keyz(&out, "technique_information");
     tg_json_array(&out);
     add_technique(run, &out, result->technique, true);
-    if (is_no_op) { /* computing all anew is always a candidate */
-        add_technique(run, &out,
-                      run->flow->kind == TG_FLOW_COMPLETE ? "COMPLETE_RECOMPUTE"
-                                                          : "COMPLETE_REPLACE_WHERE",
-                      false);
+    if (strcmp(result->technique, complete) != 0) {
+        add_technique(run, &out, complete, false);
     }
     tg_json_end_array(&out);
     tg_json_keyz(&out, "source_table_information");
@@ -290,20 +391,24 @@ void tg_update_event_planning(tg_update *u, tg_flow_run *run)
         } else {
             tg_json_null(&out);
         }
+        if (pin->table && pin->table->format == TG_FORMAT_DELTA) {
+            add_strings(&out, "partition_columns", pin->table->partition_columns,
+                        pin->table->partition_count);
+        }
         tg_json_end_object(&out);
     }
     tg_json_end_array(&out);
-    tg_json_keyz(&out, "target_table_information");
-    tg_json_object(&out);
-    tg_json_kstr(&out, "table_name", run->flow->dataset->full_name);
-    tg_json_end_object(&out);
+    add_target(run, &out);
     if (result->window.len) {
         tg_json_kstr(&out, "window", result->window);
     }
+    add_pieces(result, &out);
     tg_json_end_object(&out);
     tg_event event = {.type = TG_EVENT_PLANNING_INFORMATION,
                       .flow_name = run->flow->event_name,
+                      .flow_id = flow_id(run),
                       .dataset_name = run->flow->dataset->full_name,
+                      .table_id = table_id(run),
                       .message = tg_str_printf(run->arena,
                                                "Flow '%.*s' has been planned to be executed as %s.",
                                                TG_SARG(run->flow->event_name), result->technique)};
@@ -353,6 +458,7 @@ static void add_metrics(tg_json_out *out, const tg_flow_result *result)
     tg_json_object(out);
     add_metric(out, "num_output_rows", result->output_rows);
     add_metric(out, "num_deleted_rows", result->deleted_rows);
+    add_metric(out, "num_output_bytes", result->output_bytes);
     add_metric(out, "num_rows_physically_written", result->rows_written);
     add_metric(out, "num_rows_physically_deleted", result->rows_deleted);
     add_metric(out, "num_files_added", result->files_added);
@@ -361,19 +467,6 @@ static void add_metrics(tg_json_out *out, const tg_flow_result *result)
     add_metric(out, "execution_duration_ms", result->duration_ms);
     add_metric(out, "committed_version", result->committed_version);
     tg_json_end_object(out);
-}
-
-/* The same as long as the table and the flow are the same. */
-static tg_str flow_id(const tg_flow_run *run)
-{
-    tg_str table = run->input.target.exists ? run->input.target.table_id : run->input.new_table_id;
-    if (table.len == 0) {
-        return (tg_str){0};
-    }
-    tg_digest digest = tg_digest_of(tg_flow_app_id(run->arena, table, run->flow->full_name));
-    tg_str hex = tg_digest_text(run->arena, digest);
-    return tg_str_printf(run->arena, "%.8s-%.4s-%.4s-%.4s-%.12s", hex.ptr, hex.ptr + 8,
-                         hex.ptr + 12, hex.ptr + 16, hex.ptr + 20);
 }
 
 void tg_update_event_flow(tg_update *u, tg_flow_run *run, tg_flow_status status,
@@ -397,6 +490,7 @@ void tg_update_event_flow(tg_update *u, tg_flow_run *run, tg_flow_status status,
                       .flow_name = run->flow->event_name,
                       .flow_id = is_early ? (tg_str){0} : flow_id(run),
                       .dataset_name = run->flow->dataset->full_name,
+                      .table_id = is_early ? (tg_str){0} : table_id(run),
                       .message = flow_message(run, status, error),
                       .error = error,
                       .is_fatal = false};

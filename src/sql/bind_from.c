@@ -489,12 +489,11 @@ static tg_code bind_join(tg_binder *b, const tg_relation *relation, const tg_bin
 
 static tg_code refuse_forms(const tg_relation *relation, tg_error *err)
 {
-    const char *what = relation->has_sample                ? "TABLESAMPLE is"
-                       : relation->kind == TG_REL_PIVOT    ? "PIVOT is"
-                       : relation->kind == TG_REL_UNPIVOT  ? "UNPIVOT is"
-                       : relation->kind == TG_REL_FUNCTION ? "table functions are"
-                       : relation->lateral                 ? "LATERAL subqueries are"
-                                                           : NULL;
+    const char *what = relation->has_sample               ? "TABLESAMPLE is"
+                       : relation->kind == TG_REL_PIVOT   ? "PIVOT is"
+                       : relation->kind == TG_REL_UNPIVOT ? "UNPIVOT is"
+                       : relation->lateral                ? "LATERAL subqueries are"
+                                                          : NULL;
     if (what) {
         return tg_fn_at(relation->span, err,
                         TG_ERR(err, UNSUPPORTED_FEATURE, "%s not available in this release", what));
@@ -519,6 +518,12 @@ static tg_code bind_one(tg_binder *b, const tg_relation *relation, const tg_quer
         return bind_table(b, relation, env, out, err);
     }
     tg_rel *rel;
+    if (relation->kind == TG_REL_FUNCTION) {
+        tg_resolved resolved = {0};
+        TG_TRY(tg_bind_event_log(b, relation, &resolved, err));
+        TG_TRY(bind_view(b, &resolved, relation, &rel, err));
+        return name_relation(b, relation, &relation->call->call->name, rel, env, out, err);
+    }
     if (relation->kind == TG_REL_VALUES) {
         TG_TRY(tg_bind_values(b, relation->query->body, env, &rel, err));
     } else {

@@ -210,6 +210,9 @@ tg_code tg_bind_select(tg_binder *b, const tg_select *select, const tg_query_env
                        const tg_bind_order *order, tg_bind_body *out, tg_error *err);
 tg_code tg_bind_from(tg_binder *b, const tg_relation *relation, const tg_query_env *env,
                      tg_bind_source *out, tg_error *err);
+/* bind_event_log.c: FROM event_log(...); any other table function is refused. */
+tg_code tg_bind_event_log(tg_binder *b, const tg_relation *relation, tg_resolved *out,
+                          tg_error *err);
 /* TABLE t as a query body. */
 tg_code tg_bind_table_name(tg_binder *b, const tg_name *name, tg_span span, const tg_query_env *env,
                            tg_rel **out, tg_error *err);

@@ -179,11 +179,21 @@ typedef struct tg_resolved {
     const char *view_file;
 } tg_resolved;
 
+/* The argument of event_log(): exactly one of pipeline and table is set. */
+typedef struct tg_event_log_source {
+    tg_str pipeline; /* id or name */
+    const tg_name *table;
+    tg_span span;
+} tg_event_log_source;
+
 typedef struct tg_resolver {
     /* Errors: TABLE_OR_VIEW_NOT_FOUND with the nearest name, STREAM on a table ..., all with the
      * caller's span set by the binder. */
     tg_code (*resolve)(void *self, const tg_relation *relation, tg_arena *arena, tg_resolved *out,
                        tg_error *err);
+    /* What FROM event_log(...) reads, as a view; NULL: it cannot be read here. */
+    tg_code (*event_log)(void *self, const tg_event_log_source *source, tg_arena *arena,
+                         tg_resolved *out, tg_error *err);
     void *self;
 } tg_resolver;
 
@@ -226,8 +236,6 @@ TG_CHECKED tg_code tg_sql_output_schema(const tg_rel *rel, tg_arena *arena, tg_s
  * the order in which rows are met decide then. True unless surely not.
  */
 bool tg_sql_depends_on_order(const tg_rel *rel);
-/* Does it call rand(), uuid() or the like: another value for each row and each evaluation? */
-bool tg_sql_bexpr_is_random(const tg_bexpr *expr);
 /* A filter above rel. predicate's columns are 1 + output position (as tg_sql_bind_predicate gives);
  * they are rebased to rel's ids. */
 tg_rel *tg_sql_filter_output(tg_rel *rel, const tg_bexpr *predicate, tg_arena *arena);

@@ -3,6 +3,7 @@
  * Updates against the fake engine: what is planned and run, what readers see, what stops before
  * anything is touched.
  */
+#include "tidegate/version.h"
 #include "support/test.h"
 
 #include "engine/fake/fake_engine.h"
@@ -223,7 +224,9 @@ static void test_messages(void **state)
         f->arena,
         "Update %1$.6s started by USER_ACTION.\n"
         "a user started an update of pipeline test.\n"
+        "Runtime details: tidegate " TG_VERSION_STRING ".\n"
         "Update %1$.6s is INITIALIZING.\n"
+        "Dataflow graph created: 1 dataset, 1 flow.\n"
         "Dataset 'main.default.daily' defined as a streaming table.\n"
         "Flow 'main.default.daily' defined as REPLACE_WHERE.\n"
         "Flow main.default.daily is QUEUED.\n"
