@@ -106,7 +106,7 @@ typedef struct tg_api_restored {
 
 /*
  * One commit takes back rows, schema and properties (but not whose the table is); the next refresh
- * sees it as a change from outside. Errors: DELTA_VERSION_NOT_FOUND, TIDEGATE_UPDATE_NOT_FOUND,
+ * sees it as a change from outside. Errors: DELTA_VERSION_NOT_FOUND, TIDEGATE_UNKNOWN_UPDATE,
  * TIDEGATE_RESTORE_FILES_MISSING and others; nothing was written then.
  */
 TG_CHECKED tg_code tg_api_restore(tg_api *api, const tg_api_restore_request *request,

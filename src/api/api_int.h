@@ -28,6 +28,12 @@ struct tg_api {
     tg_map views; /* lower-case name -> tg_temp_view */
 };
 
+/*
+ * A session of its own over the same spec, clock and zone, for another thread: one of share that work
+ * at the same time. Closed before the first one.
+ */
+tg_api *tg_api_fork(const tg_api *api, int share);
+
 /* One statement being run. */
 typedef struct tg_execution {
     tg_api *api;

@@ -32,7 +32,7 @@ static tg_code version_before(tg_api *api, const tg_location *location, tg_str u
     int64_t version;
     TG_TRY(engine->find_commit(engine->self, location->path, is_of_update, &search, &version, err));
     if (version < 0) {
-        (void)TG_ERR(err, TIDEGATE_UPDATE_NOT_FOUND,
+        (void)TG_ERR(err, TIDEGATE_UNKNOWN_UPDATE,
                      "no version of %.*s was written by update '%.*s'",
                      TG_SARG(location->full_name), TG_SARG(update_id));
         return tg_error_hint(err,

@@ -67,9 +67,10 @@ static tg_code set_up_time(const tg_api_options *options, tg_api *api, tg_error 
     return TG_OK;
 }
 
-static void set_up_engine(tg_api *api)
+/* share: of how many sessions of this process that work at the same time it is one. */
+static void set_up_engine(tg_api *api, int share)
 {
-    tg_engine_duckdb_options options = {.env = &api->own_env, .fs = api->fs};
+    tg_engine_duckdb_options options = {.env = &api->own_env, .fs = api->fs, .share = share};
     if (api->spec) {
         options.threads = (int)api->spec->threads;
         options.memory_limit = api->spec->memory_limit;
@@ -103,9 +104,22 @@ tg_code tg_api_open(const tg_api_options *options, tg_api **out_api, tg_diags *d
         tg_arena_free(arena);
         return code;
     }
-    set_up_engine(api);
+    set_up_engine(api, 1);
     *out_api = api;
     return TG_OK;
+}
+
+tg_api *tg_api_fork(const tg_api *api, int share)
+{
+    tg_arena *arena = tg_arena_new();
+    tg_api *twin = TG_NEW(arena, tg_api);
+    *twin = *api;
+    twin->arena = arena;
+    twin->cancelled = 0;
+    twin->own_env.cancelled = &twin->cancelled;
+    tg_map_init_ignore_case(&twin->views, arena);
+    set_up_engine(twin, share);
+    return twin;
 }
 
 void tg_api_close(tg_api *api)

@@ -64,6 +64,8 @@ void tg_cli_man(FILE *to);
 int tg_cli_open(tg_cli *cli, bool need_spec, tg_api **out_api);
 /* Ctrl-C ends the process from here on. */
 void tg_cli_close(tg_api *api);
+/* A console line on standard error: "<time>: <message>". */
+void tg_cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* One error, or all of a list, on standard error. */
 void tg_cli_print_error(const tg_error *err);
 void tg_cli_print_diags(const tg_diags *diags);
@@ -89,6 +91,7 @@ int tg_cmd_run(tg_cli *cli);
 int tg_cmd_dry_run(tg_cli *cli);
 int tg_cmd_plan(tg_cli *cli);
 int tg_cmd_intervals(tg_cli *cli);
+int tg_cmd_backfill(tg_cli *cli);
 int tg_cmd_restore(tg_cli *cli);
 int tg_cmd_logs(tg_cli *cli);
 int tg_cmd_history(tg_cli *cli);

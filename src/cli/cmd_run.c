@@ -6,27 +6,14 @@
  */
 #include "cli/cli.h"
 
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void say(const char *format, ...)
-{
-    tg_auto_arena tg_arena *arena = tg_arena_new();
-    const tg_env *env = tg_env_system();
-    tg_str now = tg_local_text(arena, env->now_us(env->self) / TG_US_PER_SECOND * TG_US_PER_SECOND);
-    va_list args;
-    va_start(args, format);
-    const char *text = tg_arena_vprintf(arena, format, args);
-    va_end(args);
-    fprintf(stderr, "%.*s: %s\n", TG_SARG(now), text);
-}
-
 static void on_event(void *self, const tg_event *event, tg_str json_line)
 {
     const bool *as_json = self;
     if (*as_json) {
         printf("%.*s\n", TG_SARG(json_line));
     } else {
-        say("%s%.*s", event->level == TG_LEVEL_WARN ? "WARN: " : "", TG_SARG(event->message));
+        tg_cli_say("%s%.*s", event->level == TG_LEVEL_WARN ? "WARN: " : "",
+                   TG_SARG(event->message));
     }
 }
 
@@ -208,8 +195,8 @@ static int update(tg_cli *cli, bool is_dry_run)
     }
     tg_api *api;
     if (!as_json) {
-        say("Loading pipeline spec%s%.*s", cli->given[TG_OPT_SPEC] ? " from " : "",
-            TG_SARG(cli->value[TG_OPT_SPEC]));
+        tg_cli_say("Loading pipeline spec%s%.*s", cli->given[TG_OPT_SPEC] ? " from " : "",
+                   TG_SARG(cli->value[TG_OPT_SPEC]));
     }
     status = tg_cli_open(cli, /* need_spec= */ true, &api);
     if (status != TG_STATUS_OK) {
@@ -217,13 +204,13 @@ static int update(tg_cli *cli, bool is_dry_run)
     }
     const tg_spec *spec = tg_api_spec(api);
     if (!as_json) {
-        say("Creating dataflow graph of %.*s", TG_SARG(spec->name));
-        say("Registering graph elements from %.*s", TG_SARG(spec->folder));
+        tg_cli_say("Creating dataflow graph of %.*s", TG_SARG(spec->name));
+        tg_cli_say("Registering graph elements from %.*s", TG_SARG(spec->folder));
         for (size_t i = 0; i < spec->library_count; i++) {
-            say("Found %zu files matching %.*s", spec->libraries[i].file_count,
-                TG_SARG(spec->libraries[i].include));
+            tg_cli_say("Found %zu files matching %.*s", spec->libraries[i].file_count,
+                       TG_SARG(spec->libraries[i].include));
         }
-        say("Starting %s", is_plan ? "plan" : is_dry_run ? "dry run" : "run");
+        tg_cli_say("Starting %s", is_plan ? "plan" : is_dry_run ? "dry run" : "run");
     }
     tg_diags diags = TG_DIAGS_INIT;
     tg_update_result result;

@@ -94,6 +94,8 @@ static int dispatch(tg_cli *cli)
         return tg_cmd_plan(cli);
     case TG_COMMAND_INTERVALS:
         return tg_cmd_intervals(cli);
+    case TG_COMMAND_BACKFILL:
+        return tg_cmd_backfill(cli);
     case TG_COMMAND_RESTORE:
         return tg_cmd_restore(cli);
     case TG_COMMAND_LOGS:

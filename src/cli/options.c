@@ -6,6 +6,8 @@
  */
 #include "cli/cli.h"
 
+#include "api/backfill.h"
+
 #define TG_IN(command) (1u << TG_COMMAND_##command)
 #define TG_IN_ALL (~0u)
 
@@ -51,7 +53,6 @@ static const char *const LATER[] = {"param",  "conf",   "strict-spec", "adopt",
 static const struct {
     const char *name, *hint;
 } LATER_COMMANDS[] = {
-    {"backfill", NULL},
     {"retry", "Flows with nothing to do cost nothing: run again."},
     {"serve", NULL},
     {"lhp", NULL},
@@ -145,6 +146,17 @@ static bool says_itself_what_is_empty(int option)
            option == TG_OPT_LEVEL || option == TG_OPT_EVENT_TYPE || option == TG_OPT_NUMBER;
 }
 
+/*
+ * --every 7 DAYS is an option with two words: behind its number stands a unit. What is no argument of
+ * the command can only be a misspelt one.
+ */
+static bool is_followed_by_unit(const tg_cli *cli, int option, tg_str value, const char *word)
+{
+    int64_t number;
+    return option == TG_OPT_EVERY && tg_str_to_i64(value, &number) && word[0] != '-' &&
+           word[0] != '\0' && (cli->arguments.count > 0 || tg_backfill_is_unit(tg_str_from(word)));
+}
+
 static tg_code take_option(tg_cli *cli, int argc, char **argv, int *at, tg_error *err)
 {
     const char *word = argv[*at];
@@ -175,6 +187,10 @@ static tg_code take_option(tg_cli *cli, int argc, char **argv, int *at, tg_error
                     OPTIONS[option].value);
         }
         value = tg_str_from(argv[++*at]);
+        if (is_followed_by_unit(cli, option, value, *at + 1 < argc ? argv[*at + 1] : "")) {
+            value = tg_str_printf(cli->arena, "%.*s %s", TG_SARG(value), argv[*at + 1]);
+            ++*at;
+        }
     }
     if (OPTIONS[option].value && value.len == 0 && !says_itself_what_is_empty(option)) {
         TG_FAIL(err, TIDEGATE_INVALID_OPTION, "option %s has an empty value", shown);
@@ -207,7 +223,8 @@ tg_code tg_cli_parse(tg_cli *cli, int argc, char **argv, tg_error *err)
             TG_VEC_PUSH(cli->arena, &cli->arguments, tg_str_from(word));
         }
     }
-    size_t wanted = cli->command != TG_COMMAND_NONE && COMMANDS[cli->command].arguments[0] ? 1 : 0;
+    const char *arguments = cli->command != TG_COMMAND_NONE ? COMMANDS[cli->command].arguments : "";
+    size_t wanted = arguments[0] ? 1 : 0; /* [X] may be left out */
     if (cli->arguments.count > wanted) {
         tg_str word = cli->arguments.items[wanted];
         TG_ERR(err, TIDEGATE_INVALID_OPTION, "unexpected argument '%.*s'", TG_SARG(word));
@@ -215,8 +232,8 @@ tg_code tg_cli_parse(tg_cli *cli, int argc, char **argv, tg_error *err)
                    ? tg_error_hint(err, "Did you mean --name %.*s?", TG_SARG(word))
                    : TG_INVALID_ARGUMENT;
     }
-    if (cli->arguments.count < wanted && !cli->given[TG_OPT_HELP]) {
-        TG_FAIL(err, TIDEGATE_INVALID_OPTION, "%s is missing", COMMANDS[cli->command].arguments);
+    if (cli->arguments.count < wanted && arguments[0] != '[' && !cli->given[TG_OPT_HELP]) {
+        TG_FAIL(err, TIDEGATE_INVALID_OPTION, "%s is missing", arguments);
     }
     return TG_OK;
 }

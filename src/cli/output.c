@@ -320,3 +320,17 @@ tg_code tg_cli_print_result(tg_result *result, tg_format format, size_t statemen
         return print_table(result, to, err);
     }
 }
+
+/* ---- console lines --------------------------------------------------------------------------- */
+
+void tg_cli_say(const char *format, ...)
+{
+    tg_auto_arena tg_arena *arena = tg_arena_new();
+    const tg_env *env = tg_env_system();
+    tg_str now = tg_local_text(arena, env->now_us(env->self) / TG_US_PER_SECOND * TG_US_PER_SECOND);
+    va_list args;
+    va_start(args, format);
+    const char *text = tg_arena_vprintf(arena, format, args);
+    va_end(args);
+    fprintf(stderr, "%.*s: %s\n", TG_SARG(now), text);
+}

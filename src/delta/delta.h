@@ -292,6 +292,13 @@ TG_CHECKED tg_code tg_delta_restore(const tg_delta *delta, tg_str table_path,
                                     tg_delta_restore_result *out_result, tg_error *out_warning,
                                     tg_error *err);
 /*
+ * Data files of a version (-1: the latest) that are not there any more (VACUUM): how many, and the
+ * first one's path.
+ */
+TG_CHECKED tg_code tg_delta_missing_files(const tg_delta *delta, tg_str table_path, int64_t version,
+                                          tg_arena *arena, size_t *out_count, tg_str *out_first,
+                                          tg_error *err);
+/*
  * The oldest version whose commitInfo.userMetadata is_wanted, as far as the log reaches back; -1:
  * none. Commit files that are gone are passed over.
  */

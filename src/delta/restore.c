@@ -210,18 +210,28 @@ static tg_code check_append_only(const restorer *r, tg_error *err)
     return tg_error_hint(err, "Set its table property delta.appendOnly to false if this is meant.");
 }
 
-static tg_code check_files(const restorer *r, tg_error *err)
+static tg_code find_missing(const tg_delta *delta, tg_str table_path, const tg_delta_add *files,
+                            size_t count, size_t *out_count, tg_str *out_first, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
-    size_t missing = 0;
-    tg_str first = {0};
-    for (size_t i = 0; i < r->adds.count; i++) {
+    *out_count = 0;
+    *out_first = (tg_str){0};
+    for (size_t i = 0; i < count; i++) {
         bool exists;
-        tg_str path = tg_path_join(scratch, r->now->table_path, r->adds.items[i].path);
-        TG_TRY(tg_fs_exists(r->delta->fs, path, &exists, err));
-        first = !exists && !missing ? r->adds.items[i].path : first;
-        missing += !exists;
+        TG_TRY(tg_fs_exists(delta->fs, tg_path_join(scratch, table_path, files[i].path), &exists,
+                            err));
+        *out_first = !exists && !*out_count ? files[i].path : *out_first;
+        *out_count += !exists;
     }
+    return TG_OK;
+}
+
+static tg_code check_files(const restorer *r, tg_error *err)
+{
+    size_t missing;
+    tg_str first;
+    TG_TRY(find_missing(r->delta, r->now->table_path, r->adds.items, r->adds.count, &missing,
+                        &first, err));
     if (!missing) {
         return TG_OK;
     }
@@ -318,6 +328,15 @@ tg_code tg_delta_restore(const tg_delta *delta, tg_str table_path,
             return code == TG_OK ? TG_OK : tg_error_pass(&local, err);
         }
     }
+}
+
+tg_code tg_delta_missing_files(const tg_delta *delta, tg_str table_path, int64_t version,
+                               tg_arena *arena, size_t *out_count, tg_str *out_first, tg_error *err)
+{
+    const tg_delta_snapshot *snapshot;
+    TG_TRY(tg_delta_snapshot_load(delta, table_path, version, arena, &snapshot, err));
+    return find_missing(delta, snapshot->table_path, snapshot->files, snapshot->file_count,
+                        out_count, out_first, err);
 }
 
 tg_code tg_delta_find_commit(const tg_delta *delta, tg_str table_path,

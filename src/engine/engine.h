@@ -189,6 +189,9 @@ struct tg_engine {
      */
     tg_code (*restore)(void *self, tg_str path, const tg_restore *restore, tg_arena *arena,
                        tg_restore_result *out_result, tg_error *err);
+    /* Data files of a version that are gone: how many, and the first one. NULL: not known here. */
+    tg_code (*missing_files)(void *self, tg_str path, int64_t version, tg_arena *arena,
+                             size_t *out_count, tg_str *out_first, tg_error *err);
     /* Removes a table: its folder. */
     tg_code (*drop)(void *self, tg_str path, tg_error *err);
     void (*close)(void *self);

@@ -61,6 +61,25 @@ static tg_code ask_guards(tg_update *u, tg_flow_run *run, tg_error *err)
     return TG_OK;
 }
 
+/* The query's columns, as the table holds them. */
+static tg_schema output_of(const tg_update *u, const tg_flow_run *run)
+{
+    if (!run->is_bound || !run->plan.program) {
+        return (tg_schema){0};
+    }
+    const tg_rel *rel = run->query.rel;
+    tg_schema target = run->plan.program->target.schema;
+    tg_field *fields = TG_NEW_ARRAY(u->arena, tg_field, rel->column_count);
+    size_t count = 0;
+    for (size_t i = 0; i < rel->column_count; i++) {
+        ptrdiff_t at = tg_schema_find(target, rel->columns[i].name);
+        if (at >= 0) {
+            fields[count++] = target.fields[at];
+        }
+    }
+    return (tg_schema){.fields = fields, .count = count};
+}
+
 void tg_flow_forecast(tg_update *u, tg_flow_run *run)
 {
     tg_flow_result *result = run->result;
@@ -73,6 +92,10 @@ void tg_flow_forecast(tg_update *u, tg_flow_run *run)
     }
     tg_flow_keep_plan(u, run);
     result->is_estimate = tg_flow_reads_changed_table(u, run->flow);
+    result->output = output_of(u, run);
+    result->pins = run->input.pins;
+    result->pin_count = run->input.pin_count;
+    result->definition = run->input.definition;
     tg_update_event_planning(u, run);
     if (u->options->tells_intervals) {
         result->intervals =

@@ -219,11 +219,18 @@ typedef struct tg_update_options {
     bool allow_clock_back;        /* --allow-clock-back: the clock may go back */
     const tg_override *overrides; /* INVALID_REPLACE_WHERE_OVERRIDE.* before anything is touched */
     size_t override_count;
-    tg_str now;                /* --now as written; empty: the clock of tg_env */
-    tg_str timezone;           /* --timezone; empty: the spec's */
-    bool explain;              /* keep the printed refresh programs in the result */
-    const char *cause;         /* "USER_ACTION", "API_CALL", ...; NULL: USER_ACTION */
-    tg_str retry_of;           /* the id of the update that this one repeats; empty: none */
+    tg_str now;        /* --now as written; empty: the clock of tg_env */
+    tg_str timezone;   /* --timezone; empty: the spec's */
+    bool explain;      /* keep the printed refresh programs in the result */
+    const char *cause; /* "USER_ACTION", "API_CALL", ...; NULL: USER_ACTION */
+    tg_str retry_of;   /* the id of the update that this one repeats; empty: none */
+    /*
+     * Sources to read at these versions instead of their newest (found by path), if they are what
+     * they were: TIDEGATE_PINNED_SOURCE_GONE otherwise, with pin_remedy as its hint.
+     */
+    const tg_pin *pins;
+    size_t pin_count;
+    const char *pin_remedy;
     const tg_event_sink *sink; /* may be NULL */
 } tg_update_options;
 
@@ -290,6 +297,11 @@ typedef struct tg_flow_result {
     size_t warning_count;
     const tg_error *error; /* FAILED only, else NULL */
     tg_str program;        /* with explain: the refresh program as text */
+    /* of a plan: */
+    tg_schema output; /* columns of the query with the types they get; none when it was not bound */
+    const tg_pin *pins; /* what the flow reads, and at which version */
+    size_t pin_count;
+    tg_digest definition; /* tg_definition_digest */
 } tg_flow_result;
 
 typedef struct tg_update_result {

@@ -12,6 +12,45 @@
 #include "pipeline/graph_int.h"
 #include "pipeline/update_int.h"
 
+/* ---- pins that are given --------------------------------------------------------------------- */
+
+/* NULL: the newest version is wanted. */
+static const tg_pin *given_pin(const tg_update *u, tg_str path)
+{
+    for (size_t i = 0; i < u->options->pin_count; i++) {
+        if (tg_str_eq(u->options->pins[i].path, path)) {
+            return &u->options->pins[i];
+        }
+    }
+    return NULL;
+}
+
+/* Is the source at a given version still what it was? code: of asking for its identity. */
+static tg_code check_given(const tg_update *u, const tg_pin *given, tg_str name, tg_code code,
+                           const tg_pin *found, tg_error *err)
+{
+    bool is_gone = code == TG_NOT_FOUND;
+    if (!given || (code != TG_OK && !is_gone)) {
+        return code;
+    }
+    if (!is_gone && found->digest.high == given->digest.high &&
+        found->digest.low == given->digest.low) {
+        return TG_OK;
+    }
+    tg_error_clear(err);
+    if (given->version < 0) {
+        (void)TG_ERR(err, TIDEGATE_PINNED_SOURCE_GONE,
+                     "the files of source %.*s are not those that the work was begun with",
+                     TG_SARG(name));
+    } else {
+        (void)TG_ERR(err, TIDEGATE_PINNED_SOURCE_GONE,
+                     "version %lld of source %.*s, which the work was begun with, is %s",
+                     (long long)given->version, TG_SARG(name),
+                     is_gone ? "gone" : "another one now: the table was made anew");
+    }
+    return u->options->pin_remedy ? tg_error_hint(err, "%s", u->options->pin_remedy) : err->code;
+}
+
 /* ---- externals ------------------------------------------------------------------------------- */
 
 static tg_code external_not_found(tg_update *u, const tg_external *external, tg_error *err)
@@ -33,11 +72,14 @@ static tg_code pin_external(tg_update *u, size_t index, tg_error *err)
     const tg_external *external = &u->graph->externals[index];
     tg_source *source = &u->externals[index];
     const tg_engine *engine = u->context->engine;
-    tg_code code = engine->identity(engine->self, external->location.format,
-                                    external->location.path, -1, u->arena, &source->pin, err);
-    if (code == TG_NOT_FOUND) {
+    const tg_pin *given = given_pin(u, external->location.path);
+    tg_code code =
+        engine->identity(engine->self, external->location.format, external->location.path,
+                         given ? given->version : -1, u->arena, &source->pin, err);
+    if (code == TG_NOT_FOUND && !given) {
         return external_not_found(u, external, err);
     }
+    code = check_given(u, given, external->location.full_name, code, &source->pin, err);
     if (code != TG_OK) {
         (void)tg_error_at(err, external->name->span);
         return tg_error_context(err, "while reading %.*s", TG_SARG(external->location.full_name));
@@ -95,7 +137,10 @@ static tg_code load_target(const tg_flow_run *run, const tg_dataset *dataset, tg
     target->has_facts = true;
     target->as_source.pin =
         (tg_pin){.name = dataset->full_name, .path = dataset->location.path, .version = -1};
-    if (target->facts.exists) {
+    const tg_pin *given = given_pin(u, dataset->location.path);
+    if (given) {
+        see_version(target, given->version, given->digest, false);
+    } else if (target->facts.exists) {
         see_version(target, target->facts.version, target->facts.digest, true);
     }
     return TG_OK;
@@ -133,10 +178,12 @@ static tg_code pin_target(const tg_flow_run *run, const tg_dataset *dataset, tg_
                    : tg_error_hint(err, "Select `%.*s` too.", TG_SARG(dataset->name));
     }
     const tg_engine *engine = run->engine;
-    tg_pin pin;
-    TG_TRY_CTX(engine->identity(engine->self, TG_FORMAT_DELTA, dataset->location.path,
-                                target->as_source.pin.version, u->source_arena, &pin, err),
-               err, "while reading %.*s", TG_SARG(dataset->full_name));
+    tg_pin pin = {0};
+    tg_code code = engine->identity(engine->self, TG_FORMAT_DELTA, dataset->location.path,
+                                    target->as_source.pin.version, u->source_arena, &pin, err);
+    TG_TRY_CTX(
+        check_given(u, given_pin(u, dataset->location.path), dataset->full_name, code, &pin, err),
+        err, "while reading %.*s", TG_SARG(dataset->full_name));
     see_version(target, pin.version, pin.digest, true);
     return TG_OK;
 }

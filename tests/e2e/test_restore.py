@@ -102,9 +102,9 @@ def test_an_update_that_wrote_nothing_here(history):
     idle = history.run(NOW)
     assert idle["flows"][0]["committed_version"] is None
     failed = history.tidegate("restore", "t", "--update", idle["update_id"], status=3)
-    assert "[TIDEGATE_UPDATE_NOT_FOUND]" in failed.stderr and "DESCRIBE HISTORY main.default.t" in failed.stderr
+    assert "[TIDEGATE_UNKNOWN_UPDATE]" in failed.stderr and "DESCRIBE HISTORY main.default.t" in failed.stderr
     part = history.updates[0][:20]
-    assert "[TIDEGATE_UPDATE_NOT_FOUND]" in history.tidegate("restore", "t", "--update", part, status=3).stderr
+    assert "[TIDEGATE_UNKNOWN_UPDATE]" in history.tidegate("restore", "t", "--update", part, status=3).stderr
 
 
 def test_the_update_that_made_the_table(tidegate):

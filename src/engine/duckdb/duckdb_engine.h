@@ -15,7 +15,8 @@ typedef struct tg_engine_duckdb_options {
     const tg_fs *fs;   /* NULL: the local one; DuckDB itself always reads and writes local files */
     int threads;       /* 0: all cores */
     tg_str memory_limit; /* "4GB"; empty: DuckDB's default, 80 % of RAM */
-    tg_str temp_folder;  /* where queries spill; empty: a folder of its own in $TMPDIR or /tmp */
+    int share; /* of how many engines of this process it is one: its part of memory and threads */
+    tg_str temp_folder; /* where queries spill; empty: a folder of its own in $TMPDIR or /tmp */
 } tg_engine_duckdb_options;
 
 /*

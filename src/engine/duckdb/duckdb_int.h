@@ -17,7 +17,7 @@ typedef struct tg_duckdb_engine {
     const tg_env *env;
     const tg_fs *fs;
     tg_arena *arena; /* lives as long as the engine */
-    int threads;
+    int threads, share;
     tg_str memory_limit, temp_folder;
     tg_delta delta;
     tg_parquet parquet;
@@ -65,6 +65,8 @@ void tg_duckdb_session_close(tg_duckdb_session *session);
  */
 TG_CHECKED tg_code tg_duckdb_run(tg_duckdb_session *session, tg_str sql, bool is_streaming,
                                  duckdb_result *out_result, tg_error *err);
+/* Of the settings that it was opened with, the part of one of so many engines. */
+TG_CHECKED tg_code tg_duckdb_take_share(tg_duckdb_session *session, int share, tg_error *err);
 /* Runs a statement whose result does not matter. */
 TG_CHECKED tg_code tg_duckdb_execute(tg_duckdb_session *session, tg_str sql, tg_error *err);
 /* What a scope owns; as made by {0} and NULL there is nothing to release. */
@@ -190,6 +192,8 @@ tg_code tg_duckdb_commits_since(void *self, tg_str path, int64_t from, int64_t t
                                 size_t *out_count, tg_error *err);
 tg_code tg_duckdb_find_commit(void *self, tg_str path, bool (*is_wanted)(void *ctx, tg_str state),
                               void *ctx, int64_t *out_version, tg_error *err);
+tg_code tg_duckdb_missing_files(void *self, tg_str path, int64_t version, tg_arena *arena,
+                                size_t *out_count, tg_str *out_first, tg_error *err);
 tg_code tg_duckdb_restore(void *self, tg_str path, const tg_restore *restore, tg_arena *arena,
                           tg_restore_result *out_result, tg_error *err);
 /*

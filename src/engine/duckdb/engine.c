@@ -48,6 +48,7 @@ tg_engine *tg_engine_duckdb_new(const tg_engine_duckdb_options *options)
     engine->env = options->env ? options->env : tg_env_system();
     engine->fs = options->fs ? options->fs : tg_fs_local();
     engine->threads = options->threads;
+    engine->share = options->share;
     engine->memory_limit = tg_str_copy(arena, options->memory_limit);
     engine->temp_folder = tg_str_copy(arena, options->temp_folder);
     engine->delta = (tg_delta){
@@ -73,6 +74,7 @@ tg_engine *tg_engine_duckdb_new(const tg_engine_duckdb_options *options)
         .run = tg_duckdb_run_program,
         .find_commit = tg_duckdb_find_commit,
         .restore = tg_duckdb_restore,
+        .missing_files = tg_duckdb_missing_files,
         .drop = drop_table,
         .close = close_engine,
     };

@@ -300,6 +300,13 @@ tg_code tg_duckdb_find_commit(void *self, tg_str path, bool (*is_wanted)(void *c
     return tg_delta_find_commit(&engine->delta, path, is_wanted, ctx, out_version, err);
 }
 
+tg_code tg_duckdb_missing_files(void *self, tg_str path, int64_t version, tg_arena *arena,
+                                size_t *out_count, tg_str *out_first, tg_error *err)
+{
+    tg_duckdb_engine *engine = self;
+    return tg_delta_missing_files(&engine->delta, path, version, arena, out_count, out_first, err);
+}
+
 tg_code tg_duckdb_restore(void *self, tg_str path, const tg_restore *restore, tg_arena *arena,
                           tg_restore_result *out_result, tg_error *err)
 {

@@ -93,6 +93,7 @@ static tg_code open_database(tg_duckdb_engine *engine, tg_error *err)
 static tg_code prepare_database(tg_duckdb_session *session, tg_error *err)
 {
     TG_TRY(tg_duckdb_execute(session, TG_S("SET GLOBAL TimeZone = 'UTC'"), err));
+    TG_TRY(tg_duckdb_take_share(session, session->engine->share, err));
     return tg_duckdb_udf_register(session->connection, err);
 }
 
