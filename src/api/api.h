@@ -11,7 +11,7 @@
 #define TG_API_API_H
 
 #include "engine/duckdb/duckdb_engine.h"
-#include "pipeline/pipeline.h"
+#include "pipeline/retry.h"
 
 typedef struct tg_api tg_api;
 
@@ -85,6 +85,14 @@ void tg_result_close(tg_result *result);
  */
 int tg_api_update(tg_api *api, const tg_update_options *options, tg_update_result *out_result,
                   tg_diags *diags);
+/*
+ * What the session's pipeline left unfinished, and the options that run it again (as they are, or
+ * with sink and explain set). out_retry->table_count 0: nothing to do, and why. id and the rest as
+ * tg_retry_plan.
+ */
+TG_CHECKED tg_code tg_api_retry_options(tg_api *api, tg_str id, bool allow_clock_back,
+                                        tg_retry *out_retry, tg_update_options *out_options,
+                                        tg_diags *warnings, tg_error *err);
 
 /* ---- going back ------------------------------------------------------------------------------ */
 

@@ -188,14 +188,35 @@ static bool is_only_guarded(const tg_update_result *result)
     return is_only;
 }
 
+tg_code tg_api_retry_options(tg_api *api, tg_str id, bool allow_clock_back, tg_retry *out_retry,
+                             tg_update_options *out_options, tg_diags *warnings, tg_error *err)
+{
+    TG_TRY(tg_retry_plan(api->spec, api->fs, id, allow_clock_back, api->arena, out_retry, warnings,
+                         err));
+    if (!out_retry->update) {
+        return TG_OK;
+    }
+    out_options->selection_name = "the update that is retried";
+    out_options->refresh = out_retry->tables;
+    out_options->refresh_count = out_retry->table_count;
+    out_options->overrides = out_retry->overrides;
+    out_options->override_count = out_retry->override_count;
+    out_options->now = out_retry->update->now;
+    out_options->timezone = out_retry->update->timezone;
+    out_options->cause = "RETRY_ON_FAILURE";
+    out_options->retry_of = out_retry->update->update_id;
+    out_options->allow_clock_back = allow_clock_back;
+    return TG_OK;
+}
+
 int tg_api_update(tg_api *api, const tg_update_options *options, tg_update_result *out_result,
                   tg_diags *diags)
 {
     const tg_graph *graph;
     memset(out_result, 0, sizeof(*out_result));
     tg_update_options with_time = *options;
-    with_time.now = api->now_text;
-    with_time.timezone = api->zone_text;
+    with_time.now = options->now.len ? options->now : api->now_text;
+    with_time.timezone = options->timezone.len ? options->timezone : api->zone_text;
     tg_code code = tg_graph_build(api->spec, api->fs, api->arena, &graph, diags);
     tg_update_context context = {.fs = api->fs, .env = &api->own_env, .engine = api->engine};
     if (code != TG_OK) {

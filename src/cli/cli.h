@@ -83,6 +83,10 @@ TG_CHECKED tg_code tg_cli_print_result(tg_result *result, tg_format format, size
 /* The line of --format rows for a statement that failed. */
 void tg_cli_print_failed_rows(const tg_error *err, size_t statement, FILE *to);
 
+/* Runs an update and tells what came of it, as tidegate run does; the exit status. */
+int tg_cli_update(tg_api *api, const tg_update_options *options, bool as_json);
+/* A sink: events as JSON lines, or for people. self: a bool, whether as JSON. */
+void tg_cli_on_event(void *self, const tg_event *event, tg_str json_line);
 /* What a plan found out, for people. */
 void tg_cli_print_plan(const tg_update_result *result);
 
@@ -92,6 +96,7 @@ int tg_cmd_dry_run(tg_cli *cli);
 int tg_cmd_plan(tg_cli *cli);
 int tg_cmd_intervals(tg_cli *cli);
 int tg_cmd_backfill(tg_cli *cli);
+int tg_cmd_retry(tg_cli *cli);
 int tg_cmd_restore(tg_cli *cli);
 int tg_cmd_logs(tg_cli *cli);
 int tg_cmd_history(tg_cli *cli);

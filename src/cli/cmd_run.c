@@ -6,7 +6,7 @@
  */
 #include "cli/cli.h"
 
-static void on_event(void *self, const tg_event *event, tg_str json_line)
+void tg_cli_on_event(void *self, const tg_event *event, tg_str json_line)
 {
     const bool *as_json = self;
     if (*as_json) {
@@ -175,10 +175,24 @@ static tg_code read_selection(tg_cli *cli, tg_update_options *options, tg_error 
     return tg_update_check_options(options, err);
 }
 
+int tg_cli_update(tg_api *api, const tg_update_options *options, bool as_json)
+{
+    tg_diags diags = TG_DIAGS_INIT;
+    tg_update_result result;
+    int status = tg_api_update(api, options, &result, &diags);
+    tg_cli_print_diags(&diags);
+    if (diags.error_count == 0) {
+        print_flow_errors(&result);
+    }
+    print_result(&result, as_json, options->is_dry_run, status);
+    tg_diags_dispose(&diags);
+    return status;
+}
+
 static int update(tg_cli *cli, bool is_dry_run)
 {
     bool as_json = cli->given[TG_OPT_JSON];
-    tg_event_sink sink = {.event = on_event, .self = &as_json};
+    tg_event_sink sink = {.event = tg_cli_on_event, .self = &as_json};
     bool is_plan = cli->command == TG_COMMAND_PLAN;
     tg_update_options options = {.is_dry_run = is_dry_run,
                                  .is_plan = is_plan,
@@ -212,15 +226,7 @@ static int update(tg_cli *cli, bool is_dry_run)
         }
         tg_cli_say("Starting %s", is_plan ? "plan" : is_dry_run ? "dry run" : "run");
     }
-    tg_diags diags = TG_DIAGS_INIT;
-    tg_update_result result;
-    status = tg_api_update(api, &options, &result, &diags);
-    tg_cli_print_diags(&diags);
-    if (diags.error_count == 0) {
-        print_flow_errors(&result);
-    }
-    print_result(&result, as_json, is_dry_run, status);
-    tg_diags_dispose(&diags);
+    status = tg_cli_update(api, &options, as_json);
     tg_cli_close(api);
     return status;
 }

@@ -96,6 +96,8 @@ static int dispatch(tg_cli *cli)
         return tg_cmd_intervals(cli);
     case TG_COMMAND_BACKFILL:
         return tg_cmd_backfill(cli);
+    case TG_COMMAND_RETRY:
+        return tg_cmd_retry(cli);
     case TG_COMMAND_RESTORE:
         return tg_cmd_restore(cli);
     case TG_COMMAND_LOGS:

@@ -53,7 +53,6 @@ static const char *const LATER[] = {"param",  "conf",   "strict-spec", "adopt",
 static const struct {
     const char *name, *hint;
 } LATER_COMMANDS[] = {
-    {"retry", "Flows with nothing to do cost nothing: run again."},
     {"serve", NULL},
     {"lhp", NULL},
 };

@@ -228,5 +228,13 @@ const tg_plan_interval *tg_plan_intervals(const tg_refresh_input *input,
 bool tg_plan_rebase(const tg_refresh_plan *plan, const tg_refresh_input *input,
                     int64_t read_version, const tg_commit_fact *winners, size_t winner_count,
                     tg_arena *arena, tg_str *out_state);
+/*
+ * R10 of the model: the recorded state, to be committed once more without files on top of the
+ * target's version (its txn version is that version plus one), before a log cleanup removes the
+ * commit that carries it. Pieces that changes after the recorded read_version may have hit are
+ * dropped; what it records is read at the target's version, and advances nothing. False: no state
+ * is there. A lost race is planned again with the winners among the commits.
+ */
+bool tg_plan_recommit(const tg_refresh_input *input, tg_arena *arena, tg_str *out_state);
 
 #endif

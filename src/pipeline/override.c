@@ -200,6 +200,9 @@ static tg_code apply_one(tg_update *u, const tg_override *override, tg_error *er
     if (!run) {
         return err->code;
     }
+    if (!run->is_selected && u->options->retry_of.len) {
+        return TG_OK; /* its flow was done by the update that is retried */
+    }
     TG_TRY(check_flow(run, override, err));
     run->override = override;
     if (tg_sql_parse_expression(override->predicate, u->arena, &run->override_expr, err) != TG_OK) {

@@ -23,7 +23,7 @@ def test_names_of_a_list_may_have_blanks_around_them(tidegate):
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (["retry"], "command 'retry' is not available in this release\nFlows with nothing to do"),
+    (["lhp"], "command 'lhp' is not available in this release"),
     (["serve"], "command 'serve' is not available in this release"),
     (["rnu"], "Did you mean run?"),
     (["--verison"], "Did you mean --version?"),

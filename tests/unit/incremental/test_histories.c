@@ -58,7 +58,7 @@ typedef struct refresh {
 
 static struct {
     unsigned long kept_newer, refreshes, no_op, partial, whole, state_only, rebased, again, quick,
-        slipped, told_ranges;
+        slipped, told_ranges, recommitted;
 } hits;
 
 static unsigned long current_seed;
@@ -740,6 +740,27 @@ static void refresh_now(world *w, int depth)
     }
 }
 
+/* Our own log cleanup: the state once more, then the log below it goes. */
+static void recommit(world *w)
+{
+    refresh r = {.predicate = w->predicate};
+    tg_str state;
+    begin(w, &r);
+    gather(w, &r);
+    if (!tg_plan_recommit(&r.input, w->arena, &state)) {
+        assert_true(w->last_own < w->cleaned);
+        return;
+    }
+    commit *c = new_commit(w);
+    c->is_own = true;
+    c->fact.app_id = TG_S("app");
+    c->fact.state = state;
+    c->fact.hull = tg_region_none();
+    w->last_own = w->cleaned = w->commit_count - 1;
+    check_claims(w, state, &c->rows);
+    hits.recommitted++;
+}
+
 /* ---- histories ------------------------------------------------------------------------------- */
 
 static void act(world *w, int depth)
@@ -763,6 +784,8 @@ static void act(world *w, int depth)
         outside_dml(w);
     } else if (what < 19) {
         compact(w);
+    } else if (one_in(4)) {
+        recommit(w);
     } else if (one_in(3)) { /* mostly just below the state */
         w->cleaned = one_in(3) ? pick((unsigned)w->commit_count + 1) : w->last_own;
     } else if (one_in(3)) {
@@ -818,7 +841,7 @@ static void histories_end_as_the_rules_say(void **state)
                   hits.refreshes, hits.no_op, hits.quick, hits.partial, hits.whole, hits.state_only,
                   hits.kept_newer, hits.rebased, hits.slipped, hits.again);
     assert_true(hits.no_op && hits.partial && hits.whole && hits.state_only && hits.rebased &&
-                hits.slipped && hits.again && hits.told_ranges);
+                hits.slipped && hits.again && hits.told_ranges && hits.recommitted);
 }
 
 int main(void)

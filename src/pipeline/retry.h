@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a retry runs: the flows of an earlier update that did not come to their end, with that
+ * update's clock, zone and predicates, found in its events.
+ *
+ * A flow that succeeded in a later update is not run with the older clock: its window would go back
+ * (design 4.10).
+ */
+#ifndef TG_PIPELINE_RETRY_H
+#define TG_PIPELINE_RETRY_H
+
+#include "pipeline/pipeline.h"
+
+typedef struct tg_retry {
+    /* NULL: no update of the pipeline is left unfinished, or (tables empty) all of it was done. */
+    const tg_logged_update *update;
+    const tg_str *tables; /* of the flows to run: full names, quoted where needed */
+    size_t table_count;
+    const tg_override *overrides; /* all of the update's: those of other flows are passed over */
+    size_t override_count;
+    const tg_str *done; /* flows that failed in it and were refreshed by a later update */
+    size_t done_count;
+} tg_retry;
+
+/*
+ * id: how the id of an update begins; empty: the newest with flows that failed, were skipped or
+ * stopped, and that no later update has refreshed in the same way. Errors: TIDEGATE_UNKNOWN_UPDATE,
+ * TIDEGATE_UPDATE_RUNNING, TIDEGATE_RETRY_OVERTAKEN (a guard, unless allow_clock_back),
+ * UNSUPPORTED_FEATURE for requests that cannot be repeated.
+ */
+TG_CHECKED tg_code tg_retry_plan(const tg_spec *spec, const tg_fs *fs, tg_str id,
+                                 bool allow_clock_back, tg_arena *arena, tg_retry *out,
+                                 tg_diags *warnings, tg_error *err);
+
+#endif
