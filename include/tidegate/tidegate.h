@@ -58,6 +58,8 @@ typedef struct tg_session_options {
     const char *now; /**< the clock of every statement and update: "2024-03-01T12:00:00Z"; default:
                         the time of each */
     const char *timezone; /**< session time zone; default: the spec's, else UTC */
+    const char *catalog;  /**< of names that give none; default: the spec's, else "main" */
+    const char *schema;   /**< of names that give none; default: the spec's, else "default" */
 } tg_session_options;
 
 typedef struct tg_session tg_session;
@@ -99,6 +101,11 @@ typedef struct tg_predicate_override {
     const char *flow_name; /**< short or full name */
     const char *predicate_override;
 } tg_predicate_override;
+/** A value of :name and ${name} in source files. @since 0.1.0 */
+typedef struct tg_parameter {
+    const char *name;
+    const char *value;
+} tg_parameter;
 /** What to do with a pipeline. Set struct_size to sizeof. @since 0.1.0 */
 typedef struct tg_update_request {
     size_t struct_size;
@@ -124,6 +131,8 @@ typedef struct tg_update_request {
     size_t allow_reset_count;
     int allow_shrink;     /**< not 0: a window may lose most of its rows. @since 0.1.0 */
     int allow_clock_back; /**< not 0: the clock may go back. @since 0.1.0 */
+    const tg_parameter *parameters; /**< instead of the spec's; may be NULL */
+    size_t parameter_count;
 } tg_update_request;
 /**
  * Runs one update of the session's pipeline (the session needs a spec). out_summary gets the JSON

@@ -25,6 +25,7 @@ typedef struct tg_api_options {
     tg_str warehouse;       /* --warehouse; excludes spec */
     tg_str now, timezone;   /* as written; empty: default */
     tg_str catalog, schema; /* overrides of the defaults */
+    bool strict_spec;       /* --strict-spec */
 } tg_api_options;
 
 /* diags gets warnings too (of the spec). */

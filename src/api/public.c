@@ -102,14 +102,28 @@ const char *tg_version(void)
 
 /* ---- sessions -------------------------------------------------------------------------------- */
 
-tg_status tg_session_open(const tg_session_options *options, tg_session **out_session,
+/* As take_request: older headers lack the fields at the end. */
+static bool take_options(const tg_session_options *options, tg_session_options *out)
+{
+    memset(out, 0, sizeof(*out));
+    if (!options) {
+        return true;
+    }
+    if (options->struct_size < offsetof(tg_session_options, catalog)) {
+        return false;
+    }
+    memcpy(out, options, options->struct_size < sizeof(*out) ? options->struct_size : sizeof(*out));
+    return true;
+}
+
+tg_status tg_session_open(const tg_session_options *given, tg_session **out_session,
                           tg_failure **err)
 {
-    if (!out_session || (options && options->struct_size < sizeof(*options))) {
+    tg_session_options taken;
+    const tg_session_options *options = &taken;
+    if (!out_session || !take_options(given, &taken)) {
         return usage(err, "out_session must be given and options.struct_size must be set");
     }
-    tg_session_options none = {.struct_size = sizeof(none)};
-    options = options ? options : &none;
     if (options->spec && options->warehouse) {
         return usage(err, "spec and warehouse exclude each other");
     }
@@ -119,6 +133,8 @@ tg_status tg_session_open(const tg_session_options *options, tg_session **out_se
         .warehouse = tg_str_from(options->warehouse),
         .now = tg_str_from(options->now),
         .timezone = tg_str_from(options->timezone),
+        .catalog = tg_str_from(options->catalog),
+        .schema = tg_str_from(options->schema),
     };
     tg_auto_error tg_error folder_err = TG_ERROR_INIT;
     if (tg_fs_real_path(tg_fs_local(), TG_S("."), arena, &inner.folder, &folder_err) != TG_OK) {
@@ -282,6 +298,17 @@ static const tg_error *first_flow_error(const tg_update_result *result)
     return NULL;
 }
 
+static const tg_param *take_parameters(const tg_update_request *request, tg_arena *arena)
+{
+    tg_param *params = TG_NEW_ARRAY(arena, tg_param, request->parameter_count);
+    for (size_t i = 0; i < request->parameter_count; i++) {
+        params[i] = (tg_param){.name = tg_str_from(request->parameters[i].name),
+                               .value = tg_str_from(request->parameters[i].value),
+                               .origin = "parameters"};
+    }
+    return params;
+}
+
 tg_status tg_session_update(tg_session *session, const tg_update_request *request,
                             const char **out_summary, tg_failure **err)
 {
@@ -309,6 +336,8 @@ tg_status tg_session_update(tg_session *session, const tg_update_request *reques
         .allow_clock_back = taken.allow_clock_back != 0,
         .overrides = take_overrides(&taken, arena),
         .override_count = taken.replace_where_override_count,
+        .params = take_parameters(&taken, arena),
+        .param_count = taken.parameter_count,
         .cause = "API_CALL",
         .sink = taken.on_event ? &sink : NULL};
     tg_update_result result;

@@ -5,8 +5,28 @@
 #include "api/eventlog_int.h"
 #include "tidegate/tidegate.h"
 
+/* Names of two parts would become one folder with a dot in its name: nobody means that. */
+static tg_code check_default(tg_str name, const char *what, tg_error *err)
+{
+    if (tg_utf8_valid_len(name) != name.len || tg_str_find(name, TG_S("."), 0) != SIZE_MAX ||
+        tg_str_find(name, TG_S("`"), 0) != SIZE_MAX) {
+        (void)TG_ERR(err, TIDEGATE_INVALID_OPTION, "`%.*s` is not the name of a %s", TG_SARG(name),
+                     what);
+        return tg_error_hint(err, "Give each part by itself: --catalog NAME --schema NAME.");
+    }
+    return TG_OK;
+}
+
+static tg_code check_defaults(const tg_api_options *options, tg_error *err)
+{
+    TG_TRY(check_default(options->catalog, "catalog", err));
+    return check_default(options->schema, "schema", err);
+}
+
 static tg_code load_spec(const tg_api_options *options, tg_api *api, tg_diags *diags)
 {
+    const tg_spec_options as = {
+        .catalog = options->catalog, .schema = options->schema, .is_strict = options->strict_spec};
     if (options->warehouse.len > 0) {
         return TG_OK;
     }
@@ -14,10 +34,12 @@ static tg_code load_spec(const tg_api_options *options, tg_api *api, tg_diags *d
         return TG_OK;
     }
     if (options->spec.len > 0 || options->need_spec) {
-        return tg_spec_load(api->fs, options->spec, options->folder, api->arena, &api->spec, diags);
+        return tg_spec_load_as(api->fs, options->spec, options->folder, &as, api->arena, &api->spec,
+                               diags);
     }
     tg_diags quiet = TG_DIAGS_INIT;
-    tg_code code = tg_spec_load(api->fs, TG_S(""), options->folder, api->arena, &api->spec, &quiet);
+    tg_code code =
+        tg_spec_load_as(api->fs, TG_S(""), options->folder, &as, api->arena, &api->spec, &quiet);
     bool is_missing =
         code != TG_OK && quiet.count > 0 && quiet.items[0].cls == TG_E_PIPELINE_SPEC_FILE_NOT_FOUND;
     if (!is_missing) {
@@ -89,7 +111,10 @@ tg_code tg_api_open(const tg_api_options *options, tg_api **out_api, tg_diags *d
     api->own_env.cancelled = &api->cancelled;
     tg_map_init_ignore_case(&api->views, arena);
     tg_error err = TG_ERROR_INIT;
-    tg_code code = load_spec(options, api, diags);
+    tg_code code = check_defaults(options, &err);
+    if (code == TG_OK) {
+        code = load_spec(options, api, diags);
+    }
     if (code == TG_OK) {
         code = set_up_catalog(options, api, &err);
     }
@@ -217,7 +242,15 @@ int tg_api_update(tg_api *api, const tg_update_options *options, tg_update_resul
     tg_update_options with_time = *options;
     with_time.now = options->now.len ? options->now : api->now_text;
     with_time.timezone = options->timezone.len ? options->timezone : api->zone_text;
-    tg_code code = tg_graph_build(api->spec, api->fs, api->arena, &graph, diags);
+    const tg_spec *spec;
+    tg_code code = tg_spec_with_params(api->spec, options->params, options->param_count, api->arena,
+                                       &spec, diags);
+    if (code != TG_OK) {
+        return diags->items[0].cls == TG_E_TIDEGATE_INVALID_OPTION
+                   ? TG_STATUS_USAGE
+                   : tg_api_status(code, /* nothing_touched= */ true);
+    }
+    code = tg_graph_build(spec, api->fs, api->arena, &graph, diags);
     tg_update_context context = {.fs = api->fs, .env = &api->own_env, .engine = api->engine};
     if (code != TG_OK) {
         int status = tg_api_status(code, /* nothing_touched= */ true);

@@ -52,6 +52,9 @@ TG_CHECKED tg_code tg_cli_time_range(tg_cli *cli, tg_api *api, int64_t *out_star
 /* --number: a whole number from 1 on; fallback where it is not given. */
 TG_CHECKED tg_code tg_cli_number(const tg_cli *cli, size_t fallback, size_t *out_number,
                                  tg_error *err);
+/* --param; TIDEGATE_INVALID_OPTION for one that is not NAME=VALUE. */
+TG_CHECKED tg_code tg_cli_params(tg_cli *cli, tg_param **out_params, size_t *out_count,
+                                 tg_error *err);
 
 /* Prints a usage error and returns the exit status 2. */
 int tg_cli_usage(const tg_error *err, tg_command_id command);

@@ -63,12 +63,18 @@ static void print_result(const tg_update_result *result, bool as_json)
 
 int tg_cmd_intervals(tg_cli *cli)
 {
-    const tg_update_options options = {.is_dry_run = true,
-                                       .is_plan = true,
-                                       .tells_intervals = true,
-                                       .refresh = cli->arguments.items,
-                                       .refresh_count = 1,
-                                       .selection_name = "FLOW"};
+    tg_update_options options = {.is_dry_run = true,
+                                 .is_plan = true,
+                                 .tells_intervals = true,
+                                 .refresh = cli->arguments.items,
+                                 .refresh_count = 1,
+                                 .selection_name = "FLOW"};
+    tg_param *params;
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    if (tg_cli_params(cli, &params, &options.param_count, &err) != TG_OK) {
+        return tg_cli_usage(&err, cli->command);
+    }
+    options.params = params;
     tg_api *api;
     int status = tg_cli_open(cli, /* need_spec= */ true, &api);
     if (status != TG_STATUS_OK) {

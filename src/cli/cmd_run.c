@@ -199,10 +199,13 @@ static int update(tg_cli *cli, bool is_dry_run)
                                  .counts_rows = is_plan,
                                  .explain = cli->given[TG_OPT_EXPLAIN],
                                  .sink = &sink};
+    tg_param *params;
     tg_auto_error tg_error err = TG_ERROR_INIT;
-    if (read_selection(cli, &options, &err) != TG_OK) {
+    if (read_selection(cli, &options, &err) != TG_OK ||
+        tg_cli_params(cli, &params, &options.param_count, &err) != TG_OK) {
         return tg_cli_usage(&err, cli->command);
     }
+    options.params = params;
     int status = read_overrides(cli, &options);
     if (status != TG_STATUS_OK) {
         return status;

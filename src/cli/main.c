@@ -52,6 +52,7 @@ int tg_cli_open(tg_cli *cli, bool need_spec, tg_api **out_api)
         .timezone = cli->value[TG_OPT_TIMEZONE],
         .catalog = cli->value[TG_OPT_CATALOG],
         .schema = cli->value[TG_OPT_SCHEMA],
+        .strict_spec = cli->given[TG_OPT_STRICT_SPEC],
     };
     if (tg_fs_real_path(tg_fs_local(), TG_S("."), cli->arena, &options.folder, &err) != TG_OK) {
         tg_cli_print_error(&err);

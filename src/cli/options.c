@@ -46,8 +46,7 @@ static bool option_of(size_t option, tg_command_id command)
 
 /* Options that exist elsewhere under these names: accepted by other tools of the same kind, said so
  * instead of "unknown". */
-static const char *const LATER[] = {"param",  "conf",   "strict-spec", "adopt",
-                                    "master", "remote", "listen"};
+static const char *const LATER[] = {"conf", "adopt", "master", "remote", "listen"};
 
 /* The same for commands. */
 static const struct {
@@ -257,6 +256,18 @@ tg_code tg_cli_list(tg_cli *cli, tg_option_id option, tg_str **out_items, size_t
     }
     *out_items = items.items;
     *out_count = items.count;
+    return TG_OK;
+}
+
+tg_code tg_cli_params(tg_cli *cli, tg_param **out_params, size_t *out_count, tg_error *err)
+{
+    size_t count = cli->values[TG_OPT_PARAM].count;
+    tg_param *params = TG_NEW_ARRAY(cli->arena, tg_param, count);
+    for (size_t i = 0; i < count; i++) {
+        TG_TRY(tg_param_parse(cli->values[TG_OPT_PARAM].items[i], "--param", &params[i], err));
+    }
+    *out_params = params;
+    *out_count = count;
     return TG_OK;
 }
 

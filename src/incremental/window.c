@@ -30,6 +30,47 @@ tg_code tg_plan_refuse_override(tg_str flow_name, tg_str predicate_text, tg_erro
                           : tg_error_span(err, 0, predicate_text.len);
 }
 
+/*
+ * A constant that no row can be compared with: d >= 'yesterday'. Folding leaves it to the engine,
+ * which would raise for the first row; over no row at all it would pass, and the window be nonsense.
+ */
+static const tg_bexpr *find_impossible(const tg_bexpr *expr)
+{
+    while (expr) {
+        const tg_bexpr *arg = expr->arg_count > 0 ? expr->args[0] : NULL;
+        tg_type_kind to = expr->type->kind;
+        bool is_checked =
+            to == TG_TYPE_DATE || to == TG_TYPE_TIMESTAMP || tg_type_is_integer(expr->type);
+        if (expr->kind == TG_B_CAST && expr->cast_mode != TG_CAST_TRY && is_checked &&
+            arg->kind == TG_B_LITERAL && arg->type->kind == TG_TYPE_STRING &&
+            !arg->literal.is_null) {
+            return expr;
+        }
+        for (size_t i = 1; i < expr->arg_count; i++) {
+            const tg_bexpr *found = find_impossible(expr->args[i]);
+            if (found) {
+                return found;
+            }
+        }
+        expr = arg; /* chains of AND and OR are long on the left */
+    }
+    return NULL;
+}
+
+static tg_code check_constants(const tg_bexpr *predicate, tg_arena *arena, tg_error *err)
+{
+    const tg_bexpr *cast = find_impossible(predicate);
+    if (!cast) {
+        return TG_OK;
+    }
+    (void)TG_ERR(
+        err, CAST_INVALID_INPUT,
+        "the value '%.*s' of the type STRING cannot be cast to %.*s because it is malformed",
+        TG_SARG(cast->args[0]->literal.as.bytes),
+        TG_SARG(tg_str_upper(arena, tg_type_text(arena, cast->type))));
+    return tg_error_at(err, cast->args[0]->span);
+}
+
 tg_code tg_window_bind(const tg_refresh_input *input, tg_schema schema, tg_arena *arena,
                        tg_window *out_window, tg_error *err)
 {
@@ -43,12 +84,15 @@ tg_code tg_window_bind(const tg_refresh_input *input, tg_schema schema, tg_arena
     tg_code code =
         tg_sql_bind_predicate(input->predicate, schema, input->aliases, input->alias_count,
                               &options, arena, &bound, &has_time_function, &is_deterministic, err);
+    if (code == TG_OK) {
+        bound = tg_sql_fold(bound, input->zone, arena);
+        code = check_constants(bound, arena, err);
+    }
     if (code != TG_OK) {
         return input->is_override
                    ? tg_plan_refuse_override(input->flow_name, input->predicate_text, err)
                    : code;
     }
-    bound = tg_sql_fold(bound, input->zone, arena);
     tg_auto_buf tg_buf text = TG_BUF_INIT;
     tg_sql_print_predicate(bound, schema, &text);
     *out_window = (tg_window){

@@ -66,6 +66,41 @@ const char *tg_dataset_kind_event_name(tg_dataset_kind kind)
     return "DATASET";
 }
 
+/* ---- environments ---------------------------------------------------------------------------- */
+
+/*
+ * With --catalog or --schema: does a definition name what they would have given? Then every
+ * environment writes this one table, each from sources of its own.
+ */
+static bool is_shared(const tg_graph_builder *b, const tg_name *name, const tg_catalog *scope)
+{
+    const tg_spec *spec = b->spec;
+    bool moves_catalog = !tg_str_ieq(spec->catalog, spec->declared_catalog);
+    bool moves_schema = !tg_str_ieq(spec->schema, spec->declared_schema);
+    /* USE CATALOG and USE SCHEMA bring texts of the file. */
+    bool takes_catalog = name->count < 3 && scope->current_catalog.ptr == spec->catalog.ptr;
+    bool takes_schema = name->count < 2 && scope->current_schema.ptr == spec->schema.ptr;
+    return (moves_catalog || moves_schema) && !(moves_catalog && takes_catalog) &&
+           !(moves_schema && takes_schema);
+}
+
+static void note_shared(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt,
+                        const tg_catalog *scope, tg_str full_name)
+{
+    if (!is_shared(b, &stmt->name, scope)) {
+        return;
+    }
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    (void)TG_ERR(&err, TIDEGATE_SHARED_TABLE,
+                 "`%.*s` is the same in every environment: its definition names what --catalog "
+                 "and --schema stand for",
+                 TG_SARG(full_name));
+    (void)tg_error_hint(&err, "Leave catalog and schema out of its name, and USE out of its file, "
+                              "to give each environment its own.");
+    (void)tg_error_at(&err, stmt->name.span);
+    tg_graph_warn_with(b, file, &err);
+}
+
 /* ---- datasets -------------------------------------------------------------------------------- */
 
 /* Where a definition stands, for the message about its double. */
@@ -150,6 +185,7 @@ static void define_table(tg_graph_builder *b, const tg_source_file *file, const 
         return;
     }
     dataset->location = location;
+    note_shared(b, file, stmt, scope, location.full_name);
     tg_graph_read_properties(b, dataset);
     tg_str *columns = TG_NEW_ARRAY(b->arena, tg_str, stmt->clauses.partition_count);
     for (size_t i = 0; i < stmt->clauses.partition_count; i++) {
@@ -300,8 +336,8 @@ static void read_file(tg_graph_builder *b, tg_str path, tg_source_file *file)
         b->has_unknown = true;
         return;
     }
-    if (tg_substitute(text, file->shown_name, b->spec->configuration, b->spec->configuration_count,
-                      b->arena, &file->text, b->diags) != TG_OK) {
+    if (tg_substitute(text, file->shown_name, b->spec, &b->params.asked, b->arena, &file->text,
+                      b->diags) != TG_OK) {
         b->has_unknown = true;
         return;
     }
@@ -309,12 +345,14 @@ static void read_file(tg_graph_builder *b, tg_str path, tg_source_file *file)
     tg_sql_parse_file(file->text, file->shown_name, b->arena, &statements, b->diags);
     tg_catalog scope = tg_spec_catalog(b->spec, b->fs);
     for (size_t i = 0; i < statements.count; i++) {
+        tg_params_bind(&b->params, statements.items[i], file, b->diags);
         register_statement(b, file, statements.items[i], &scope);
     }
     for (size_t i = 0; i < statements.broken_count; i++) {
         note_broken(b, statements.broken[i], &scope);
     }
     b->has_unknown = b->has_unknown || statements.has_unknown;
+    b->has_broken = b->has_broken || statements.broken_count > 0;
 }
 
 static void read_files(tg_graph_builder *b)
@@ -370,7 +408,11 @@ tg_code tg_graph_build(const tg_spec *spec, const tg_fs *fs, tg_arena *arena,
 
     *out_graph = NULL;
     size_t errors = diags->error_count;
+    tg_params_init(&b.params, spec, arena);
     read_files(&b);
+    if (!b.has_unknown && !b.has_broken) { /* else a name may stand in what was not read */
+        tg_params_check_used(&b.params, diags);
+    }
     if (diags->error_count == errors) {
         check_not_empty(&b);
         if (diags->error_count > errors) {

@@ -6,6 +6,7 @@
 #ifndef TG_PIPELINE_GRAPH_INT_H
 #define TG_PIPELINE_GRAPH_INT_H
 
+#include "pipeline/params.h"
 #include "pipeline/pipeline.h"
 
 /*
@@ -36,8 +37,10 @@ typedef struct tg_graph_builder {
     tg_map external_names; /* full name -> its index, a size_t */
     tg_map broken_names;   /* full names of definitions that do not parse */
     bool has_unknown;      /* there are statements that may define any name */
+    bool has_broken;       /* there are statements that could not be read to their end */
     bool has_errors;       /* something was wrong before the graph was linked */
     tg_map noted;          /* what was said once already */
+    tg_params params;
 } tg_graph_builder;
 
 /* Adds an error at a span of a file; hint may be NULL. */

@@ -116,6 +116,12 @@ static const tg_yaml_node *find_pattern(tg_spec_reader *r, const tg_yaml_node *e
     }
     const tg_yaml_node *key = entry->keys[0];
     bool is_glob = tg_str_eq(key->text, known[0]);
+    if (r->is_strict && tg_str_eq(key->text, known[1])) {
+        tg_spec_fail(r, key, TG_E_PIPELINE_SPEC_UNEXPECTED_FIELD,
+                     "Write `glob: {include: PATH}`, or leave --strict-spec out.",
+                     "`file` under `libraries` is not a field that Spark accepts");
+        return NULL;
+    }
     if (!is_glob && !tg_str_eq(key->text, known[1])) {
         bool is_notebook = tg_str_eq(key->text, TG_S("notebook"));
         if (is_notebook) {

@@ -26,14 +26,27 @@ typedef struct tg_library {
     size_t file_count;
 } tg_library;
 
+/* A value that one update gives to ${NAME} and to :NAME. Texts are borrowed. */
+typedef struct tg_param {
+    tg_str name, value;
+    const char *origin; /* for messages: "--param" */
+} tg_param;
+
 typedef struct tg_spec {
     tg_str path;   /* as the user knows it: for messages */
+    tg_str text;   /* of the file: places point into it */
     tg_str folder; /* absolute: relative paths resolve against it */
     tg_str name;
-    tg_str storage;         /* absolute folder; may not exist yet */
-    tg_str catalog, schema; /* defaults; "main", "default" when not given */
-    const tg_property *configuration;
+    tg_str storage;                           /* absolute folder; may not exist yet */
+    tg_str catalog, schema;                   /* defaults; "main", "default" when not given */
+    tg_str declared_catalog, declared_schema; /* the file's own, where options name others */
+    const tg_property *configuration;         /* ${key}; with what params say instead */
     size_t configuration_count;
+    const tg_property *parameters; /* :name; as the file has them */
+    size_t parameter_count;
+    const struct tg_yaml_node *parameters_node; /* NULL: there are none */
+    const tg_param *params;                     /* of this update: they win */
+    size_t param_count;
     const tg_library *libraries;
     size_t library_count;
     /* under the key tidegate: */
@@ -54,6 +67,25 @@ typedef struct tg_spec {
  */
 TG_CHECKED tg_code tg_spec_load(const tg_fs *fs, tg_str path, tg_str folder, tg_arena *arena,
                                 const tg_spec **out_spec, tg_diags *diags);
+/* What the caller says about a spec: the environment it is run in. */
+typedef struct tg_spec_options {
+    tg_str catalog, schema; /* instead of the spec's defaults; empty: those */
+    bool
+        is_strict; /* refuse what Spark would: our key, Databricks' keys, a storage that is no URI */
+} tg_spec_options;
+/* The same with options. */
+TG_CHECKED tg_code tg_spec_load_as(const tg_fs *fs, tg_str path, tg_str folder,
+                                   const tg_spec_options *options, tg_arena *arena,
+                                   const tg_spec **out_spec, tg_diags *diags);
+/* NAME=VALUE, whose texts are borrowed. TIDEGATE_INVALID_OPTION without "=" or name. */
+TG_CHECKED tg_code tg_param_parse(tg_str text, const char *origin, tg_param *out, tg_error *err);
+/*
+ * The spec as one update sees it. Errors: a name given twice, a value that is no UTF-8 text, too much
+ * of them, a Spark setting that cannot have the value. Whether a name means anything is known when
+ * the source files are read (tg_graph_build).
+ */
+TG_CHECKED tg_code tg_spec_with_params(const tg_spec *spec, const tg_param *params, size_t count,
+                                       tg_arena *arena, const tg_spec **out_spec, tg_diags *diags);
 /* The catalog that a spec describes; defaults current_catalog and current_schema from the spec. */
 tg_catalog tg_spec_catalog(const tg_spec *spec, const tg_fs *fs);
 /*
@@ -204,7 +236,9 @@ typedef struct tg_update_options {
                          change are planned as if it had */
     bool
         counts_rows; /* with is_plan: counts the rows to delete and to insert, through the engine */
-    bool tells_intervals;       /* with is_plan: keeps what the recorded coverage says */
+    bool tells_intervals;   /* with is_plan: keeps what the recorded coverage says */
+    const tg_param *params; /* values of ${NAME} and :NAME; read by whoever builds the graph */
+    size_t param_count;
     const char *selection_name; /* how messages call `refresh`; NULL: --refresh */
     const tg_str *refresh;      /* --refresh: tables (or flows) by short or full name; none: all */
     size_t refresh_count;

@@ -9,7 +9,7 @@
 
 static const tg_str spark_keys[] = {
     {"name", 4},   {"storage", 7},        {"catalog", 7},   {"database", 8}, {"schema", 6},
-    {"target", 6}, {"configuration", 13}, {"libraries", 9}, {"tidegate", 8},
+    {"target", 6}, {"configuration", 13}, {"libraries", 9}, {"tidegate", 8}, {"parameters", 10},
 };
 enum { SPARK_KEY_COUNT = sizeof(spark_keys) / sizeof(*spark_keys) };
 
@@ -169,12 +169,27 @@ void tg_spec_string_map(tg_spec_reader *r, const char *field, const tg_yaml_node
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
+/* "file:///data/p": what Spark takes for a storage root. */
+static bool has_scheme(tg_str text)
+{
+    size_t colon = tg_str_find(text, TG_S(":"), 0);
+    return colon != SIZE_MAX && colon > 1 &&
+           tg_str_starts(tg_str_sub(text, colon, text.len), TG_S(":/"));
+}
+
 static void read_storage(tg_spec_reader *r, const tg_yaml_node *node)
 {
     if (!tg_yaml_is_string(node) || node->text.len == 0) {
         tg_spec_fail(r, node, TG_E_PIPELINE_STORAGE_ROOT_INVALID,
                      "Give a folder, for example `storage: pipeline-storage`.",
                      "field `storage` of the pipeline spec must be a path, not %s", describe(node));
+        return;
+    }
+    if (r->is_strict && !has_scheme(node->text)) {
+        tg_spec_fail(r, node, TG_E_PIPELINE_STORAGE_ROOT_INVALID,
+                     "Write an absolute URI, for example `storage: file:///srv/p/storage`.",
+                     "storage `%.*s` is not an absolute URI with a scheme, as Spark asks for",
+                     TG_SARG(node->text));
         return;
     }
     if (!tg_spec_path(r, "storage", node, &r->spec->storage)) {
@@ -209,6 +224,31 @@ static void read_configuration(tg_spec_reader *r, const tg_yaml_node *node)
     }
 }
 
+/* At most what Databricks takes; a value is a text there too. */
+static void read_parameters(tg_spec_reader *r, const tg_yaml_node *node)
+{
+    size_t errors = r->diags->error_count;
+    tg_spec_string_map(r, "parameters", node, &r->spec->parameters, &r->spec->parameter_count);
+    if (r->diags->error_count != errors) {
+        r->spec->parameter_count = 0;
+        return;
+    }
+    r->spec->parameters_node = node;
+    size_t size = 0;
+    for (size_t i = 0; i < r->spec->parameter_count; i++) {
+        size += r->spec->parameters[i].key.len + r->spec->parameters[i].value.len;
+        if (r->spec->parameters[i].key.len == 0) {
+            tg_spec_fail(r, node->keys[i], TG_E_TIDEGATE_INVALID_SPEC_VALUE, NULL,
+                         "a parameter of the pipeline spec has no name");
+        }
+    }
+    if (size > TG_LIMIT_PARAMETER_BYTES) {
+        tg_spec_fail(r, node, TG_E_TIDEGATE_LIMIT_EXCEEDED, NULL,
+                     "the parameters have %zu bytes; at most %d are accepted", size,
+                     TG_LIMIT_PARAMETER_BYTES);
+    }
+}
+
 static bool is_ignored(tg_str key)
 {
     for (size_t i = 0; i < IGNORED_KEY_COUNT; i++) {
@@ -219,19 +259,38 @@ static bool is_ignored(tg_str key)
     return false;
 }
 
+/*
+ * --strict-spec: Spark knows these keys only, and stops at any other. True: refused here; what is
+ * misspelt is told as always.
+ */
+static bool refuse_foreign_key(tg_spec_reader *r, const tg_yaml_node *key)
+{
+    bool is_ours = tg_str_eq(key->text, TG_S("tidegate"));
+    bool is_databricks = is_ignored(key->text) || tg_str_eq(key->text, TG_S("target")) ||
+                         tg_str_eq(key->text, TG_S("parameters"));
+    if (!is_ours && !is_databricks) {
+        return false;
+    }
+    tg_spec_fail(r, key, TG_E_PIPELINE_SPEC_UNEXPECTED_FIELD,
+                 is_ours ? "Take the key out for Spark, or leave --strict-spec out."
+                         : "Only Databricks knows it. Take it out, or leave --strict-spec out.",
+                 "`%.*s` is not a field that Spark accepts in a pipeline spec", TG_SARG(key->text));
+    return true;
+}
+
 static void check_keys(tg_spec_reader *r, const tg_yaml_node *root)
 {
     const tg_yaml_node *first_ignored = NULL;
     tg_auto_buf tg_buf ignored = TG_BUF_INIT;
     for (size_t i = 0; i < root->count; i++) {
         const tg_yaml_node *key = root->keys[i];
+        if (r->is_strict && refuse_foreign_key(r, key)) {
+            continue;
+        }
         if (tg_spec_is_one_of(key->text, spark_keys, SPARK_KEY_COUNT)) {
             continue;
         }
-        if (tg_str_eq(key->text, TG_S("parameters"))) {
-            tg_spec_fail(r, key, TG_E_UNSUPPORTED_FEATURE, "Use ${key} with configuration.",
-                         "parameters in a pipeline spec are not available yet");
-        } else if (is_ignored(key->text)) {
+        if (is_ignored(key->text)) {
             first_ignored = first_ignored ? first_ignored : key;
             tg_buf_addf(&ignored, "%s`%.*s`", ignored.len ? ", " : "", TG_SARG(key->text));
         } else if (tg_spec_is_tidegate_key(key->text)) {
@@ -298,6 +357,9 @@ static void read_root(tg_spec_reader *r, const tg_yaml_node *root)
     }
     if ((node = tg_yaml_get(root, "configuration"))) {
         read_configuration(r, node);
+    }
+    if ((node = tg_yaml_get(root, "parameters"))) {
+        read_parameters(r, node);
     }
     if ((node = tg_yaml_get(root, "libraries"))) {
         tg_spec_read_libraries(r, node);
@@ -373,8 +435,21 @@ static tg_code parse_spec(tg_spec_reader *r)
     return tg_diags_first(r->diags, NULL);
 }
 
+/* The environment: names that files leave open mean something else, nothing more. */
+static tg_str instead_of(tg_str declared, tg_str option, tg_arena *arena)
+{
+    return option.len ? tg_str_copy(arena, option) : declared;
+}
+
 tg_code tg_spec_load(const tg_fs *fs, tg_str path, tg_str folder, tg_arena *arena,
                      const tg_spec **out_spec, tg_diags *diags)
+{
+    const tg_spec_options options = {0};
+    return tg_spec_load_as(fs, path, folder, &options, arena, out_spec, diags);
+}
+
+tg_code tg_spec_load_as(const tg_fs *fs, tg_str path, tg_str folder, const tg_spec_options *options,
+                        tg_arena *arena, const tg_spec **out_spec, tg_diags *diags)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
     tg_str full, text;
@@ -404,8 +479,14 @@ tg_code tg_spec_load(const tg_fs *fs, tg_str path, tg_str folder, tg_arena *aren
                              .diags = diags,
                              .file = tg_str_cstr(arena, spec->path),
                              .text = text,
+                             .is_strict = options->is_strict,
                              .spec = spec};
+    spec->text = text;
     TG_TRY(parse_spec(&reader));
+    spec->declared_catalog = spec->catalog;
+    spec->declared_schema = spec->schema;
+    spec->catalog = instead_of(spec->catalog, options->catalog, arena);
+    spec->schema = instead_of(spec->schema, options->schema, arena);
     *out_spec = spec;
     return TG_OK;
 }

@@ -12,6 +12,7 @@ typedef struct tg_spec_reader {
     tg_diags *diags;
     const char *file; /* shown name */
     tg_str text;
+    bool is_strict; /* --strict-spec */
     tg_spec *spec;
 } tg_spec_reader;
 

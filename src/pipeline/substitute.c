@@ -6,14 +6,14 @@
  */
 #include "pipeline/substitute.h"
 
-#include "sql/sql.h"
-
 typedef struct substitution {
     tg_str text;
     const char *file;
+    const tg_spec *spec;
     tg_arena *arena;
     tg_diags *diags;
     tg_map values; /* key -> tg_str */
+    tg_map *asked; /* keys that stand in the text */
     tg_buf out;
     size_t error_count;
 } substitution;
@@ -42,10 +42,20 @@ static void fail_unknown(substitution *s, size_t offset, size_t len, tg_str key)
         TG_VEC_PUSH(s->arena, &keys, s->values.entries[i].key);
     }
     tg_str nearest = tg_str_nearest(key, keys.items, keys.count);
-    if (nearest.len) {
+    bool is_parameter = false;
+    for (size_t i = 0; i < s->spec->parameter_count; i++) {
+        is_parameter = is_parameter || tg_str_eq(s->spec->parameters[i].key, key);
+    }
+    if (is_parameter) {
+        (void)tg_error_hint(&err, "It is a parameter, which is a value and no text: write :%.*s.",
+                            TG_SARG(key));
+    } else if (nearest.len) {
         (void)tg_error_hint(&err, "Did you mean ${%.*s}?", TG_SARG(nearest));
     } else {
-        (void)tg_error_hint(&err, "Give it a value under `configuration` in the pipeline spec.");
+        (void)tg_error_hint(&err,
+                            "Give it a value under `configuration` in the pipeline spec, or with "
+                            "--param %.*s=VALUE.",
+                            TG_SARG(key));
     }
     fail(s, offset, len, &err);
 }
@@ -63,6 +73,7 @@ static size_t replace_variable(substitution *s, size_t pos, size_t end)
     }
     tg_str key = tg_str_trim(tg_str_sub(s->text, pos + 2, close));
     const tg_str *value = tg_map_get(&s->values, key);
+    (void)tg_map_put(s->asked, key, s->asked);
     if (value) {
         tg_buf_adds(&s->out, *value);
     } else {
@@ -145,18 +156,21 @@ static tg_str substitute_all(substitution *s)
     return tg_buf_take(&s->out, s->arena);
 }
 
-tg_code tg_substitute(tg_str text, const char *file, const tg_property *configuration,
-                      size_t configuration_count, tg_arena *arena, tg_str *out_text,
-                      tg_diags *diags)
+tg_code tg_substitute(tg_str text, const char *file, const tg_spec *spec, tg_map *asked,
+                      tg_arena *arena, tg_str *out_text, tg_diags *diags)
 {
     if (tg_str_find(text, TG_S("${"), 0) == SIZE_MAX) {
         *out_text = text;
         return TG_OK;
     }
-    substitution s = {.text = text, .file = file, .arena = arena, .diags = diags};
+    substitution s = {
+        .text = text, .file = file, .spec = spec, .arena = arena, .diags = diags, .asked = asked};
     tg_map_init(&s.values, arena);
-    for (size_t i = 0; i < configuration_count; i++) {
-        put_value(&s, configuration[i].key, configuration[i].value);
+    for (size_t i = 0; i < spec->configuration_count; i++) {
+        put_value(&s, spec->configuration[i].key, spec->configuration[i].value);
+    }
+    for (size_t i = 0; i < spec->param_count; i++) {
+        put_value(&s, spec->params[i].name, spec->params[i].value);
     }
     tg_str result = substitute_all(&s);
     tg_buf_dispose(&s.out);

@@ -63,6 +63,28 @@ static const char *user_name(const tg_update *u)
     return name && *name ? name : env->getenv(env->self, "LOGNAME");
 }
 
+/* What :name was bound to, the spec's values included. */
+static void add_parameters(tg_json_out *out, const tg_spec *spec)
+{
+    tg_json_keyz(out, "parameters");
+    tg_json_object(out);
+    for (size_t i = 0; i < spec->parameter_count; i++) {
+        bool is_given = false;
+        for (size_t j = 0; j < spec->param_count; j++) {
+            is_given = is_given || tg_str_eq(spec->params[j].name, spec->parameters[i].key);
+        }
+        if (!is_given) {
+            tg_json_key(out, spec->parameters[i].key);
+            tg_json_str(out, spec->parameters[i].value);
+        }
+    }
+    for (size_t i = 0; i < spec->param_count; i++) {
+        tg_json_key(out, spec->params[i].name);
+        tg_json_str(out, spec->params[i].value);
+    }
+    tg_json_end_object(out);
+}
+
 static void emit_create_update(tg_update *u, const char *cause)
 {
     const tg_spec *spec = u->graph->spec;
@@ -82,6 +104,9 @@ static void emit_create_update(tg_update *u, const char *cause)
     }
     if (u->options->retry_of.len > 0) {
         tg_json_kstr(&out, "retry_of", u->options->retry_of);
+    }
+    if (spec->param_count > 0 || spec->parameter_count > 0) {
+        add_parameters(&out, spec);
     }
     tg_json_kstr(&out, "now", tg_instant_text(u->arena, u->now_us));
     tg_json_kstr(&out, "timezone", tg_zone_name(u->zone));

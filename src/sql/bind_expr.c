@@ -544,7 +544,8 @@ static tg_code bind_kind(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr *
     case TG_EXPR_PARAMETER:
         return tg_fn_at(expr->span, err,
                         TG_ERR(err, UNSUPPORTED_FEATURE,
-                               "parameters in SQL are not available in this release"));
+                               "parameters in SQL are bound in the source files of a pipeline "
+                               "only"));
     case TG_EXPR_KIND_COUNT_:
         break;
     }

@@ -108,7 +108,9 @@ tg_code tg_parse_identifier_clause(tg_parser *parser, tg_name *out_name)
     if (tg_parse_kind(parser, 0) == TG_TOK_COLON) {
         tg_parse_advance(parser);
         tg_parse_advance(parser);
-        return tg_parse_unsupported(parser, offset, "IDENTIFIER of a parameter");
+        (void)tg_parse_unsupported(parser, offset, "IDENTIFIER of a parameter");
+        return tg_error_hint(parser->err,
+                             "Write a name with ${key}, which is replaced in the text.");
     }
     size_t text_offset = tg_parse_offset(parser);
     tg_str text;

@@ -212,7 +212,10 @@ static tg_code parse_parameter(tg_parser *parser, tg_expr **out_expr)
     size_t offset = tg_parse_offset(parser);
     tg_ident field = {0};
     if (tg_parse_accept_token(parser, TG_TOK_COLON)) {
-        TG_TRY(tg_parse_ident(parser, "the name of a parameter", &field));
+        if (tg_parse_kind(parser, 0) != TG_TOK_WORD && tg_parse_kind(parser, 0) != TG_TOK_QUOTED) {
+            return tg_parse_fail(parser, "the name of a parameter");
+        }
+        field = tg_parse_take_ident(parser); /* any word: :from, :to, :end */
     } else {
         tg_parse_advance(parser);
     }

@@ -72,6 +72,13 @@ bool tg_sql_stmt_equal(const tg_stmt *a, const tg_stmt *b);
 void tg_sql_visit_tables(const tg_query *query, void (*fn)(void *ctx, const tg_relation *table),
                          void *ctx);
 
+/*
+ * Calls fn for every marker of a parameter (:name, ?) in a query and in an expression, either of
+ * which may be NULL. fn may turn the marker into another expression, in place.
+ */
+void tg_sql_visit_parameters(tg_query *query, tg_expr *expr, void (*fn)(void *ctx, tg_expr *marker),
+                             void *ctx);
+
 /* SELECT star FROM from; span: the place of the whole. */
 tg_query *tg_sql_select_star(tg_arena *arena, tg_expr *star, tg_relation *from, tg_span span);
 /* The query that a CREATE VIEW stands for: its query, with the view's column names when it lists

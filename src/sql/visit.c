@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables that a query names, in order of appearance, also inside subqueries of its expressions. */
+/*
+ * The tables that a query names and the markers of parameters in it, in order of appearance, also
+ * inside subqueries of its expressions.
+ */
 #include "sql/sql.h"
 
 /* Names of common table expressions in sight. */
@@ -10,7 +13,8 @@ typedef struct cte_scope {
 } cte_scope;
 
 typedef struct visitor {
-    void (*fn)(void *ctx, const tg_relation *table);
+    void (*fn)(void *ctx, const tg_relation *table);  /* may be NULL */
+    void (*on_parameter)(void *ctx, tg_expr *marker); /* may be NULL */
     void *ctx;
     tg_arena *arena; /* for spines */
 } visitor;
@@ -55,11 +59,18 @@ static void visit_window(const visitor *v, const tg_window_spec *spec, const cte
 {
     visit_exprs(v, spec->partition_by, spec->partition_count, scope);
     visit_sort(v, spec->order_by, spec->order_count, scope);
+    visit_expr(v, spec->frame_start.offset, scope);
+    visit_expr(v, spec->frame_end.offset, scope);
 }
 
 static void visit_operand(const visitor *v, const tg_expr *expr, const cte_scope *scope)
 {
+    if (expr->kind == TG_EXPR_PARAMETER && v->on_parameter) {
+        v->on_parameter(v->ctx, (tg_expr *)(uintptr_t)expr); /* the caller's tree may be changed */
+        return;
+    }
     visit_exprs(v, expr->args, expr->arg_count, scope);
+    visit_expr(v, expr->escape, scope);
     if (expr->query) {
         visit_query(v, expr->query, scope);
     }
@@ -89,9 +100,11 @@ static void visit_expr(const visitor *v, const tg_expr *expr, const cte_scope *s
 
 static void visit_source(const visitor *v, const tg_relation *relation, const cte_scope *scope)
 {
-    if (relation->kind == TG_REL_TABLE && !is_cte(&relation->name, scope)) {
+    if (relation->kind == TG_REL_TABLE && v->fn && !is_cte(&relation->name, scope)) {
         v->fn(v->ctx, relation);
     }
+    visit_expr(v, relation->version, scope);
+    visit_expr(v, relation->timestamp, scope);
     if (relation->query) {
         visit_query(v, relation->query, scope);
     }
@@ -150,7 +163,7 @@ static void visit_term(const visitor *v, const tg_query_body *body, const cte_sc
         break;
     case TG_BODY_TABLE: {
         tg_relation table = {.kind = TG_REL_TABLE, .span = body->span, .name = body->table};
-        if (!is_cte(&body->table, scope)) {
+        if (v->fn && !is_cte(&body->table, scope)) {
             v->fn(v->ctx, &table);
         }
         break;
@@ -191,4 +204,15 @@ void tg_sql_visit_tables(const tg_query *query, void (*fn)(void *ctx, const tg_r
     tg_auto_arena tg_arena *arena = tg_arena_new();
     visitor v = {.fn = fn, .ctx = ctx, .arena = arena};
     visit_query(&v, query, NULL);
+}
+
+void tg_sql_visit_parameters(tg_query *query, tg_expr *expr, void (*fn)(void *ctx, tg_expr *marker),
+                             void *ctx)
+{
+    tg_auto_arena tg_arena *arena = tg_arena_new();
+    visitor v = {.on_parameter = fn, .ctx = ctx, .arena = arena};
+    if (query) {
+        visit_query(&v, query, NULL);
+    }
+    visit_expr(&v, expr, NULL);
 }
