@@ -45,6 +45,8 @@ typedef struct tg_execution {
     const tg_table *event_lines; /* its events that are still in files */
     const char *file;
     tg_result *result;
+    tg_map view_scopes;   /* address of a name in a persisted view -> tg_catalog */
+    tg_str creating_view; /* full name: reading it would be a cycle; empty: none */
 } tg_execution;
 
 tg_bind_options tg_execution_bind_options(tg_execution *ex, tg_resolver *resolver);
@@ -63,6 +65,22 @@ TG_CHECKED tg_code tg_execution_existing_target(tg_execution *ex, const tg_name 
 /* The value of a constant expression, cast to a type: what stands behind AS OF. */
 TG_CHECKED tg_code tg_execution_constant(tg_execution *ex, const tg_expr *expr, const tg_type *type,
                                          tg_value *out_value, tg_error *err);
+/* ---- views.c ---- */
+/* The persisted view of a name; *out_view is NULL when there is none. */
+TG_CHECKED tg_code tg_execution_view(tg_execution *ex, const tg_name *name,
+                                     tg_location *out_location, const tg_view **out_view,
+                                     tg_error *err);
+/* EXPECT_TABLE_NOT_VIEW when a view stands there. */
+TG_CHECKED tg_code tg_execution_refuse_view(tg_execution *ex, const tg_name *name,
+                                            const tg_location *location, tg_error *err);
+/* What a name means that stands in a persisted view; NULL: it stands in the statement. */
+const tg_catalog *tg_execution_scope(tg_execution *ex, const tg_name *name);
+/* The view's query in place of its name. */
+TG_CHECKED tg_code tg_execution_expand_view(tg_execution *ex, const tg_view *view,
+                                            const tg_name *name, tg_resolved *out, tg_error *err);
+TG_CHECKED tg_code tg_api_create_view(tg_execution *ex, tg_error *err);
+TG_CHECKED tg_code tg_api_drop_view(tg_execution *ex, tg_error *err);
+
 /* query.c, ddl.c, dml.c, show.c, restore.c */
 TG_CHECKED tg_code tg_api_run_query(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_ddl(tg_execution *ex, tg_error *err);

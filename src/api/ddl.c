@@ -89,6 +89,14 @@ static tg_code refuse_clauses(const tg_stmt *stmt, const char *statement, tg_err
     return tg_error_at(err, stmt->span);
 }
 
+/* A persisted view has properties too. */
+static tg_code refuse_view_clauses(const tg_stmt *stmt, tg_error *err)
+{
+    tg_stmt without = *stmt;
+    without.clauses.property_count = 0;
+    return refuse_clauses(&without, "CREATE VIEW", err);
+}
+
 /* ---- CREATE TABLE ---------------------------------------------------------------------------- */
 
 typedef struct create_table {
@@ -199,6 +207,14 @@ static tg_code run_create_table(tg_execution *ex, tg_error *err)
     TG_TRY(check_table_definition(ex->stmt, err));
     create_table create = {0};
     tg_table_facts facts;
+    const tg_view *view;
+    TG_TRY(tg_execution_view(ex, &ex->stmt->name, &create.location, &view, err));
+    if (view) {
+        TG_ERR(err, TABLE_OR_VIEW_ALREADY_EXISTS, "view %.*s exists already",
+               TG_SARG(create.location.full_name));
+        (void)tg_error_at(err, ex->stmt->name.span);
+        return tg_error_hint(err, "Choose another name, or drop the view first.");
+    }
     TG_TRY(tg_execution_target(ex, &ex->stmt->name, &create.location, &facts, err));
     ex->result->message =
         tg_arena_printf(ex->arena, "created table %.*s", TG_SARG(create.location.full_name));
@@ -225,9 +241,8 @@ static tg_code run_create_view(tg_execution *ex, tg_error *err)
     const tg_stmt *stmt = ex->stmt;
     tg_api *api = ex->api;
     if (!stmt->is_temporary) {
-        TG_ERR(err, UNSUPPORTED_FEATURE, "persisted views are not available in this release");
-        (void)tg_error_at(err, stmt->name.span);
-        return tg_error_hint(err, "Use CREATE TEMPORARY VIEW.");
+        TG_TRY(refuse_view_clauses(stmt, err));
+        return tg_api_create_view(ex, err);
     }
     if (stmt->name.count != 1) {
         TG_ERR(err, MULTIPART_TEMPORARY_VIEW_NAME_NOT_SUPPORTED,
@@ -295,11 +310,7 @@ static tg_code run_drop(tg_execution *ex, tg_error *err)
                     tg_map_has(&ex->api->views, stmt->name.parts[0].text))) {
         bool existed =
             stmt->name.count == 1 && tg_map_remove(&ex->api->views, stmt->name.parts[0].text);
-        if (!existed && !stmt->if_exists) {
-            TG_ERR(err, TABLE_OR_VIEW_NOT_FOUND, "no temporary view has this name");
-            return tg_error_at(err, stmt->name.span);
-        }
-        return TG_OK;
+        return existed ? TG_OK : tg_api_drop_view(ex, err);
     }
     if (!is_table) {
         TG_ERR(err, UNSUPPORTED_FEATURE, "DROP %.*s is not available in this release",

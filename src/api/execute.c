@@ -82,7 +82,9 @@ static tg_code not_found(tg_execution *ex, const tg_name *name, tg_error *err)
             names[count++] = views->entries[i].key;
         }
     }
-    tg_code code = tg_catalog_not_found(&ex->api->catalog, name, names, count, err);
+    const tg_catalog *scope = tg_execution_scope(ex, name);
+    tg_code code = tg_catalog_not_found(scope ? scope : &ex->api->catalog, name, names,
+                                        scope ? 0 : count, err);
     (void)tg_error_at(err, name->span);
     return code;
 }
@@ -98,8 +100,16 @@ static tg_code resolve(void *self, const tg_relation *relation, tg_arena *arena,
     (void)arena;
     tg_execution *ex = self;
     *out = (tg_resolved){0};
-    if (relation->name.count == 1) {
+    const tg_catalog *scope = tg_execution_scope(ex, &relation->name);
+    if (relation->name.count == 1 && !scope) {
         const tg_temp_view *view = tg_map_get(&ex->api->views, relation->name.parts[0].text);
+        if (view && ex->creating_view.len) {
+            TG_ERR(err, INVALID_TEMP_OBJ_REFERENCE,
+                   "view %.*s cannot read the temporary view `%.*s`, which only this session knows",
+                   TG_SARG(ex->creating_view), TG_SARG(view->name));
+            (void)tg_error_at(err, relation->name.span);
+            return tg_error_hint(err, "Make both views temporary, or neither.");
+        }
         if (view) {
             *out = (tg_resolved){.view = view->query,
                                  .view_name = view->name,
@@ -109,7 +119,18 @@ static tg_code resolve(void *self, const tg_relation *relation, tg_arena *arena,
         }
     }
     tg_location location;
-    TG_TRY(tg_catalog_locate(&ex->api->catalog, &relation->name, ex->arena, &location, err));
+    const tg_view *persisted;
+    scope = scope ? scope : &ex->api->catalog;
+    TG_TRY(tg_catalog_locate(scope, &relation->name, ex->arena, &location, err));
+    TG_TRY(tg_view_load(scope, &location, ex->arena, &persisted, err));
+    if (persisted && (relation->version || relation->timestamp)) {
+        TG_ERR(err, UNSUPPORTED_FEATURE, "a view has no versions: %.*s is one",
+               TG_SARG(location.full_name));
+        return tg_error_at(err, relation->span);
+    }
+    if (persisted) {
+        return tg_execution_expand_view(ex, persisted, &relation->name, out, err);
+    }
     int64_t version;
     TG_TRY(version_of(ex, relation, &location, &version, err));
     tg_auto_error tg_error inner = TG_ERROR_INIT;
@@ -139,7 +160,7 @@ tg_code tg_execution_table(tg_execution *ex, const tg_name *name, const tg_table
     tg_resolved resolved;
     TG_TRY(resolve(ex, &relation, ex->arena, &resolved, err));
     if (!resolved.table) {
-        TG_ERR(err, UNSUPPORTED_FEATURE, "%.*s is a temporary view, not a table",
+        TG_ERR(err, EXPECT_TABLE_NOT_VIEW, "%.*s is a view, not a table",
                TG_SARG(resolved.view_name));
         return tg_error_at(err, name->span);
     }
@@ -155,6 +176,7 @@ tg_code tg_execution_target(tg_execution *ex, const tg_name *name, tg_location *
         TG_FAIL(err, UNSUPPORTED_FEATURE, "%.*s cannot be written: only Delta tables can",
                 TG_SARG(out_location->full_name));
     }
+    TG_TRY(tg_execution_refuse_view(ex, name, out_location, err));
     tg_engine *engine = ex->api->engine;
     return engine->table_facts(engine->self, out_location->path, ex->arena, out_facts, err);
 }
@@ -246,6 +268,7 @@ static tg_code dispatch(tg_execution *ex, tg_error *err)
     case TG_STMT_DELETE:
         return tg_api_run_dml(ex, err);
     case TG_STMT_SHOW_TABLES:
+    case TG_STMT_SHOW_VIEWS:
     case TG_STMT_SHOW_SCHEMAS:
     case TG_STMT_SHOW_COLUMNS:
     case TG_STMT_SHOW_TBLPROPERTIES:
@@ -276,6 +299,7 @@ static tg_code run(tg_api *api, tg_str text, const char *file, tg_result *result
     tg_execution ex = {.api = api, .arena = result->arena, .file = file, .result = result};
     ex.now_us = api->has_now ? api->now_us : api->env->now_us(api->env->self);
     tg_map_init(&ex.tables, result->arena);
+    tg_map_init(&ex.view_scopes, result->arena);
     tg_stmt *stmt;
     TG_TRY(tg_sql_parse_statement(text, result->arena, &stmt, err));
     ex.stmt = stmt;

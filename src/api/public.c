@@ -116,25 +116,24 @@ static bool take_options(const tg_session_options *options, tg_session_options *
     return true;
 }
 
-tg_status tg_session_open(const tg_session_options *given, tg_session **out_session,
+tg_status tg_session_open(const tg_session_options *options, tg_session **out_session,
                           tg_failure **err)
 {
     tg_session_options taken;
-    const tg_session_options *options = &taken;
-    if (!out_session || !take_options(given, &taken)) {
+    if (!out_session || !take_options(options, &taken)) {
         return usage(err, "out_session must be given and options.struct_size must be set");
     }
-    if (options->spec && options->warehouse) {
+    if (taken.spec && taken.warehouse) {
         return usage(err, "spec and warehouse exclude each other");
     }
     tg_arena *arena = tg_arena_new();
     tg_api_options inner = {
-        .spec = tg_str_from(options->spec),
-        .warehouse = tg_str_from(options->warehouse),
-        .now = tg_str_from(options->now),
-        .timezone = tg_str_from(options->timezone),
-        .catalog = tg_str_from(options->catalog),
-        .schema = tg_str_from(options->schema),
+        .spec = tg_str_from(taken.spec),
+        .warehouse = tg_str_from(taken.warehouse),
+        .now = tg_str_from(taken.now),
+        .timezone = tg_str_from(taken.timezone),
+        .catalog = tg_str_from(taken.catalog),
+        .schema = tg_str_from(taken.schema),
     };
     tg_auto_error tg_error folder_err = TG_ERROR_INIT;
     if (tg_fs_real_path(tg_fs_local(), TG_S("."), arena, &inner.folder, &folder_err) != TG_OK) {

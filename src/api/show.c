@@ -32,27 +32,40 @@ static bool matches(tg_str pattern, tg_str name, tg_arena *arena)
     return false;
 }
 
+static void add_listed(tg_execution *ex, cells *list, tg_str schema_name, const tg_str *names,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        /* event logs are hidden, as the vendor's are; who knows the name reads them */
+        if (matches(ex->stmt->pattern, names[i], ex->arena) && !tg_event_table_is_name(names[i])) {
+            add(ex, list, schema_name);
+            add(ex, list, names[i]);
+            add(ex, list, TG_S("false"));
+        }
+    }
+}
+
+/* Tables, then views of the schema, then those of the session. */
 static tg_code show_tables(tg_execution *ex, tg_error *err)
 {
-    static const char *const NAMES[] = {"database", "tableName", "isTemporary"};
+    static const char *const TABLE_NAMES[] = {"database", "tableName", "isTemporary"};
+    static const char *const VIEW_NAMES[] = {"namespace", "viewName", "isTemporary"};
+    bool is_views = ex->stmt->kind == TG_STMT_SHOW_VIEWS;
     const tg_catalog *catalog = &ex->api->catalog;
     const tg_name *name = &ex->stmt->name;
     tg_str catalog_name = name->count == 2 ? name->parts[0].text : catalog->current_catalog;
     tg_str schema_name =
         name->count > 0 ? name->parts[name->count - 1].text : catalog->current_schema;
-    tg_str *tables;
+    tg_str *names;
     size_t count;
-    TG_TRY(tg_catalog_tables(catalog, catalog_name, schema_name, ex->arena, &tables, &count, err));
     cells list = {0};
-    for (size_t i = 0; i < count; i++) {
-        /* event logs are hidden, as the vendor's are; who knows the name reads them */
-        if (matches(ex->stmt->pattern, tables[i], ex->arena) &&
-            !tg_event_table_is_name(tables[i])) {
-            add(ex, &list, schema_name);
-            add(ex, &list, tables[i]);
-            add(ex, &list, TG_S("false"));
-        }
+    if (!is_views) {
+        TG_TRY(
+            tg_catalog_tables(catalog, catalog_name, schema_name, ex->arena, &names, &count, err));
+        add_listed(ex, &list, schema_name, names, count);
     }
+    TG_TRY(tg_catalog_views(catalog, catalog_name, schema_name, ex->arena, &names, &count, err));
+    add_listed(ex, &list, schema_name, names, count);
     for (size_t i = 0; i < ex->api->views.used_count; i++) {
         const tg_map_entry *entry = &ex->api->views.entries[i];
         if (!entry->removed && matches(ex->stmt->pattern, entry->key, ex->arena)) {
@@ -61,7 +74,7 @@ static tg_code show_tables(tg_execution *ex, tg_error *err)
             add(ex, &list, TG_S("true"));
         }
     }
-    finish(ex, NAMES, 3, &list);
+    finish(ex, is_views ? VIEW_NAMES : TABLE_NAMES, 3, &list);
     return TG_OK;
 }
 
@@ -83,9 +96,33 @@ static tg_code show_schemas(tg_execution *ex, tg_error *err)
     return TG_OK;
 }
 
+/* SELECT * FROM name */
+static tg_code bind_view(tg_execution *ex, const tg_name *name, tg_bound_query *out, tg_error *err)
+{
+    tg_resolver resolver;
+    tg_bind_options options = tg_execution_bind_options(ex, &resolver);
+    tg_relation relation = {.kind = TG_REL_TABLE, .name = *name, .span = name->span};
+    tg_expr star = {.kind = TG_EXPR_STAR, .span = name->span};
+    return tg_sql_bind_query(tg_sql_select_star(ex->arena, &star, &relation, name->span), &options,
+                             ex->arena, out, err);
+}
+
 static tg_code show_columns(tg_execution *ex, tg_error *err)
 {
     static const char *const NAMES[] = {"col_name"};
+    tg_location location;
+    const tg_view *view;
+    TG_TRY(tg_execution_view(ex, &ex->stmt->name, &location, &view, err));
+    if (view) {
+        tg_bound_query bound;
+        cells columns = {0};
+        TG_TRY(bind_view(ex, &ex->stmt->name, &bound, err));
+        for (size_t i = 0; i < bound.rel->column_count; i++) {
+            add(ex, &columns, bound.rel->columns[i].name);
+        }
+        finish(ex, NAMES, 1, &columns);
+        return TG_OK;
+    }
     const tg_table *table;
     TG_TRY(tg_execution_table(ex, &ex->stmt->name, &table, err));
     cells list = {0};
@@ -100,8 +137,15 @@ static tg_code show_properties(tg_execution *ex, tg_error *err)
 {
     static const char *const NAMES[] = {"key", "value"};
     tg_location location;
-    tg_table_facts facts;
-    TG_TRY(tg_execution_existing_target(ex, &ex->stmt->name, &location, &facts, err));
+    tg_table_facts facts = {0};
+    const tg_view *view;
+    TG_TRY(tg_execution_view(ex, &ex->stmt->name, &location, &view, err));
+    if (view) {
+        facts.properties = view->properties;
+        facts.property_count = view->property_count;
+    } else {
+        TG_TRY(tg_execution_existing_target(ex, &ex->stmt->name, &location, &facts, err));
+    }
     cells list = {0};
     for (size_t i = 0; i < facts.property_count; i++) {
         add(ex, &list, facts.properties[i].key);
@@ -134,8 +178,17 @@ static tg_code show_create(tg_execution *ex, tg_error *err)
     static const char *const NAMES[] = {"createtab_stmt"};
     tg_location location;
     tg_table_facts facts;
-    TG_TRY(tg_execution_existing_target(ex, &ex->stmt->name, &location, &facts, err));
+    const tg_view *view;
     tg_auto_buf tg_buf text = TG_BUF_INIT;
+    TG_TRY(tg_execution_view(ex, &ex->stmt->name, &location, &view, err));
+    if (view) {
+        cells one = {0};
+        tg_view_print(view, &text);
+        add(ex, &one, tg_buf_take(&text, ex->arena));
+        finish(ex, NAMES, 1, &one);
+        return TG_OK;
+    }
+    TG_TRY(tg_execution_existing_target(ex, &ex->stmt->name, &location, &facts, err));
     tg_buf_addf(&text, "CREATE TABLE %.*s (", TG_SARG(location.full_name));
     for (size_t i = 0; i < facts.schema.count; i++) {
         tg_buf_addz(&text, i > 0 ? ",\n  " : "\n  ");
@@ -200,6 +253,33 @@ static tg_code describe_query(tg_execution *ex, const tg_query *query, tg_error 
     return TG_OK;
 }
 
+static tg_code describe_view(tg_execution *ex, const tg_view *view, tg_error *err)
+{
+    tg_bound_query bound;
+    cells list = {0};
+    TG_TRY(bind_view(ex, &ex->stmt->name, &bound, err));
+    for (size_t i = 0; i < bound.rel->column_count; i++) {
+        add_row(ex, &list, bound.rel->columns[i].name,
+                tg_type_text(ex->arena, bound.rel->columns[i].type),
+                i < view->column_count ? view->columns[i].comment : TG_S(""));
+    }
+    if (ex->stmt->describe == TG_DESCRIBE_EXTENDED) {
+        add_row(ex, &list, TG_S(""), TG_S(""), TG_S(""));
+        add_row(ex, &list, TG_S("# Detailed Table Information"), TG_S(""), TG_S(""));
+        add_row(ex, &list, TG_S("Name"), view->full_name, TG_S(""));
+        add_row(ex, &list, TG_S("Type"), TG_S("VIEW"), TG_S(""));
+        add_row(ex, &list, TG_S("Comment"), view->comment, TG_S(""));
+        add_row(ex, &list, TG_S("View Text"), view->text, TG_S(""));
+        add_row(
+            ex, &list, TG_S("View Catalog and Namespace"),
+            tg_str_printf(ex->arena, "%.*s.%.*s", TG_SARG(view->catalog), TG_SARG(view->schema)),
+            TG_S(""));
+        add_row(ex, &list, TG_S("View Time Zone"), view->timezone, TG_S(""));
+    }
+    finish(ex, DESCRIBE_NAMES, 3, &list);
+    return TG_OK;
+}
+
 static tg_code describe_table(tg_execution *ex, tg_error *err)
 {
     const tg_name *name = &ex->stmt->name;
@@ -207,6 +287,12 @@ static tg_code describe_table(tg_execution *ex, tg_error *err)
         name->count == 1 ? tg_map_get(&ex->api->views, name->parts[0].text) : NULL;
     if (view) {
         return describe_query(ex, view->query, err);
+    }
+    tg_location location;
+    const tg_view *persisted;
+    TG_TRY(tg_execution_view(ex, name, &location, &persisted, err));
+    if (persisted) {
+        return describe_view(ex, persisted, err);
     }
     const tg_table *table;
     TG_TRY(tg_execution_table(ex, name, &table, err));
@@ -257,6 +343,7 @@ tg_code tg_api_run_show(tg_execution *ex, tg_error *err)
 {
     switch (ex->stmt->kind) {
     case TG_STMT_SHOW_TABLES:
+    case TG_STMT_SHOW_VIEWS:
         return show_tables(ex, err);
     case TG_STMT_SHOW_SCHEMAS:
         return show_schemas(ex, err);

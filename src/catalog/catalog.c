@@ -5,6 +5,8 @@
  */
 #include "catalog/catalog.h"
 
+#include "catalog/view.h"
+
 enum { PART_COUNT = 3 };
 static const char *const part_words[PART_COUNT] = {"catalog", "schema", "table"};
 
@@ -331,6 +333,12 @@ tg_code tg_catalog_not_found_(const tg_catalog *catalog, const tg_name *name, co
         size_t count;
         if (!is_path && tg_catalog_tables(catalog, parts[0], parts[1], scratch, &tables, &count,
                                           NULL) == TG_OK) {
+            for (size_t i = 0; i < count; i++) {
+                TG_VEC_PUSH(scratch, &candidates, tables[i]);
+            }
+        }
+        if (!is_path && tg_catalog_views(catalog, parts[0], parts[1], scratch, &tables, &count,
+                                         NULL) == TG_OK) {
             for (size_t i = 0; i < count; i++) {
                 TG_VEC_PUSH(scratch, &candidates, tables[i]);
             }

@@ -86,6 +86,15 @@ static void print_flow_errors(const tg_update_result *result)
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
+/* Persisted views: what became of them, or would. */
+static void print_views(const tg_update_result *result)
+{
+    for (size_t i = 0; i < result->view_count && !result->is_validation_failure; i++) {
+        printf(" view %.*s: %s\n", TG_SARG(result->views[i].view->full_name),
+               result->views[i].status);
+    }
+}
+
 static void print_result(const tg_update_result *result, bool as_json, bool is_dry_run, int status)
 {
     if (as_json) {
@@ -98,6 +107,7 @@ static void print_result(const tg_update_result *result, bool as_json, bool is_d
         return;
     }
     print_programs(result, stdout);
+    print_views(result);
     if (result->is_plan) {
         if (result->flow_count > 0 && !result->is_validation_failure) {
             tg_cli_print_plan(result);

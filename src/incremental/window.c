@@ -41,7 +41,7 @@ static const tg_bexpr *find_impossible(const tg_bexpr *expr)
         tg_type_kind to = expr->type->kind;
         bool is_checked =
             to == TG_TYPE_DATE || to == TG_TYPE_TIMESTAMP || tg_type_is_integer(expr->type);
-        if (expr->kind == TG_B_CAST && expr->cast_mode != TG_CAST_TRY && is_checked &&
+        if (arg && expr->kind == TG_B_CAST && expr->cast_mode != TG_CAST_TRY && is_checked &&
             arg->kind == TG_B_LITERAL && arg->type->kind == TG_TYPE_STRING &&
             !arg->literal.is_null) {
             return expr;

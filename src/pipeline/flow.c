@@ -113,7 +113,7 @@ static tg_digest digest_definition(const tg_update *u, const tg_flow_run *run)
     const tg_flow *flow = run->flow;
     const tg_query **views = TG_NEW_ARRAY(run->arena, const tg_query *, flow->view_count);
     for (size_t i = 0; i < flow->view_count; i++) {
-        views[i] = flow->views[i]->stmt->query;
+        views[i] = flow->views[i]->query;
     }
     const tg_location **sources =
         TG_NEW_ARRAY(run->arena, const tg_location *, flow->external_count);

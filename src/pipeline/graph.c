@@ -49,6 +49,8 @@ const char *tg_dataset_kind_name(tg_dataset_kind kind)
         return "materialized view";
     case TG_DATASET_TEMPORARY_VIEW:
         return "temporary view";
+    case TG_DATASET_VIEW:
+        return "view";
     }
     return "dataset";
 }
@@ -61,6 +63,7 @@ const char *tg_dataset_kind_event_name(tg_dataset_kind kind)
     case TG_DATASET_MATERIALIZED_VIEW:
         return "MATERIALIZED_VIEW";
     case TG_DATASET_TEMPORARY_VIEW:
+    case TG_DATASET_VIEW:
         return "VIEW";
     }
     return "DATASET";
@@ -198,13 +201,42 @@ static void define_table(tg_graph_builder *b, const tg_source_file *file, const 
     }
 }
 
+/* A view that others see: a file of the warehouse, published by the update. */
+static void define_persisted_view(tg_graph_builder *b, const tg_source_file *file,
+                                  const tg_stmt *stmt, const tg_catalog *scope)
+{
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    tg_location location;
+    if (tg_catalog_locate(scope, &stmt->name, b->arena, &location, &err) != TG_OK) {
+        tg_graph_fail_with(b, file, &err);
+        return;
+    }
+    if (!location.is_managed) {
+        tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE,
+                      "Give it a name of its own.", "a view cannot be defined at the path of %.*s",
+                      TG_SARG(location.full_name));
+        return;
+    }
+    if (stmt->or_replace) {
+        tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE,
+                      "Write CREATE VIEW: an update always brings it up to its definition.",
+                      "CREATE OR REPLACE VIEW does not belong in a pipeline");
+    }
+    tg_graph_refuse_clauses(b, file, stmt);
+    tg_dataset *dataset = add_dataset(b, file, stmt, scope, TG_DATASET_VIEW, location.full_name);
+    if (dataset) {
+        note_shared(b, file, stmt, scope, location.full_name);
+        dataset->location = location;
+        dataset->query = tg_sql_view_query(stmt, b->arena);
+        dataset->scope = *scope;
+    }
+}
+
 static void define_view(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt,
                         const tg_catalog *scope)
 {
     if (!stmt->is_temporary) {
-        tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE,
-                      "Use CREATE TEMPORARY VIEW, or CREATE MATERIALIZED VIEW to keep its rows.",
-                      "persisted views are not available yet");
+        define_persisted_view(b, file, stmt, scope);
         return;
     }
     if (stmt->name.count > 1) {
@@ -213,8 +245,11 @@ static void define_view(tg_graph_builder *b, const tg_source_file *file, const t
         return;
     }
     tg_graph_refuse_clauses(b, file, stmt);
-    (void)add_dataset(b, file, stmt, scope, TG_DATASET_TEMPORARY_VIEW,
-                      tg_str_lower(b->arena, stmt->name.parts[0].text));
+    tg_dataset *dataset = add_dataset(b, file, stmt, scope, TG_DATASET_TEMPORARY_VIEW,
+                                      tg_str_lower(b->arena, stmt->name.parts[0].text));
+    if (dataset) {
+        dataset->query = tg_sql_view_query(stmt, b->arena);
+    }
 }
 
 static void define_flow(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt,

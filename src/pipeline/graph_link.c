@@ -13,7 +13,7 @@ static tg_code target_not_found(tg_graph_builder *b, const tg_registered_flow *r
 {
     TG_VEC(tg_str) names = {0};
     for (size_t i = 0; i < b->datasets.count; i++) {
-        if (b->datasets.items[i].dataset->kind != TG_DATASET_TEMPORARY_VIEW) {
+        if (!tg_dataset_is_view(b->datasets.items[i].dataset)) {
             TG_VEC_PUSH(b->arena, &names, b->datasets.items[i].dataset->name);
         }
     }
@@ -88,6 +88,7 @@ typedef struct input_visit {
     const tg_catalog *scope;
     TG_VEC(tg_input) inputs;
     bool reads_broken;
+    bool is_found; /* the query is a view's of the warehouse: it knows no temporary view */
 } input_visit;
 
 static size_t external_index(tg_graph_builder *b, const tg_location *location, const tg_name *name,
@@ -105,7 +106,51 @@ static size_t external_index(tg_graph_builder *b, const tg_location *location, c
 }
 
 /*
+ * A view of the warehouse that this pipeline does not define takes part as if it did: its query
+ * stands for its name, with what names meant where it was written. It belongs to no file of the
+ * pipeline. False: it cannot be used, which was reported.
+ */
+static bool find_persisted(tg_graph_builder *b, const input_visit *visit,
+                           const tg_location *location, const tg_name *name, tg_dataset **out)
+{
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    const tg_view *view;
+    const tg_zone *zone;
+    *out = NULL;
+    if (tg_view_load(visit->scope, location, b->arena, &view, &err) != TG_OK ||
+        (view && tg_zone_load(view->timezone, b->arena, &zone, &err) != TG_OK)) {
+        (void)tg_error_at(&err, name->span);
+        tg_graph_fail_with(b, visit->file, &err);
+        return false;
+    }
+    if (!view) {
+        return true;
+    }
+    tg_source_file *file = TG_NEW(b->arena, tg_source_file);
+    *file = (tg_source_file){.shown_name =
+                                 tg_arena_printf(b->arena, "view %.*s", TG_SARG(view->full_name)),
+                             .path = location->path,
+                             .text = view->text};
+    tg_dataset *dataset = TG_NEW(b->arena, tg_dataset);
+    *dataset = (tg_dataset){.kind = TG_DATASET_VIEW,
+                            .full_name = view->full_name,
+                            .name = name->parts[name->count - 1].text,
+                            .file = file,
+                            .location = *location,
+                            .found = view,
+                            .query = view->query,
+                            .scope = tg_view_scope(visit->scope, view),
+                            .zone = zone,
+                            .index = b->datasets.count};
+    (void)tg_map_put(&b->graph->names, view->full_name, dataset);
+    TG_VEC_PUSH(b->arena, &b->datasets, (tg_registered_dataset){dataset, dataset->scope});
+    *out = dataset;
+    return true;
+}
+
+/*
  * A name of one part is a temporary view's, if there is one; else it is qualified where it stands.
+ * In a view that others see it never is.
  */
 static void visit_input(void *ctx, const tg_relation *table)
 {
@@ -120,12 +165,12 @@ static void visit_input(void *ctx, const tg_relation *table)
     tg_name *name = TG_NEW(b->arena, tg_name);
     *name = table->name;
     tg_input input = {.name = name, .file = visit->file, .is_stream = table->is_stream};
-    if (name->count == 1 &&
+    if (name->count == 1 && !visit->is_found &&
         tg_map_has(&b->broken_names, tg_str_lower(b->arena, name->parts[0].text))) {
         visit->reads_broken = true;
         return;
     }
-    if (name->count == 1) {
+    if (name->count == 1 && !visit->is_found) {
         input.dataset = tg_map_get(&b->graph->names, tg_str_lower(b->arena, name->parts[0].text));
     }
     if (!input.dataset) {
@@ -140,6 +185,12 @@ static void visit_input(void *ctx, const tg_relation *table)
             visit->reads_broken = true;
             return;
         }
+        tg_dataset *found = NULL;
+        if (!input.dataset && !find_persisted(b, visit, &location, name, &found)) {
+            visit->reads_broken = true;
+            return;
+        }
+        input.dataset = found ? found : input.dataset;
         if (!input.dataset) {
             input.external = external_index(b, &location, name, visit->file);
         }
@@ -158,9 +209,9 @@ static void remember(tg_graph_builder *b, const tg_input *inputs, size_t count)
 
 /* Returns whether the query reads a definition that does not parse. */
 static bool collect(tg_graph_builder *b, const tg_query *query, const tg_source_file *file,
-                    const tg_catalog *scope, const tg_input **out, size_t *out_count)
+                    const tg_catalog *scope, bool is_found, const tg_input **out, size_t *out_count)
 {
-    input_visit visit = {.b = b, .file = file, .scope = scope};
+    input_visit visit = {.b = b, .file = file, .scope = scope, .is_found = is_found};
     tg_sql_visit_tables(query, visit_input, &visit);
     remember(b, visit.inputs.items, visit.inputs.count);
     *out = visit.inputs.items;
@@ -168,31 +219,50 @@ static bool collect(tg_graph_builder *b, const tg_query *query, const tg_source_
     return visit.reads_broken;
 }
 
-static void link_inputs(tg_graph_builder *b)
+/* From a dataset on: views that are found on the way stand at the end of the list. */
+static size_t link_views(tg_graph_builder *b, size_t from)
 {
-    for (size_t i = 0; i < b->datasets.count; i++) {
-        tg_dataset *dataset = b->datasets.items[i].dataset;
-        if (dataset->kind == TG_DATASET_TEMPORARY_VIEW) {
+    for (; from < b->datasets.count; from++) {
+        tg_dataset *dataset = b->datasets.items[from].dataset;
+        tg_catalog scope = b->datasets.items[from].scope; /* the list may move */
+        if (tg_dataset_is_view(dataset)) {
             dataset->reads_broken =
-                collect(b, dataset->stmt->query, dataset->file, &b->datasets.items[i].scope,
+                collect(b, dataset->query, dataset->file, &scope, dataset->found != NULL,
                         &dataset->inputs, &dataset->input_count);
         }
     }
+    return from;
+}
+
+static void set_datasets(tg_graph_builder *b)
+{
+    b->graph->dataset_count = b->datasets.count;
+    b->graph->datasets = TG_NEW_ARRAY(b->arena, tg_dataset *, b->datasets.count);
+    for (size_t i = 0; i < b->datasets.count; i++) {
+        b->graph->datasets[i] = b->datasets.items[i].dataset;
+    }
+}
+
+static void link_inputs(tg_graph_builder *b)
+{
+    size_t linked = link_views(b, 0);
     for (size_t i = 0; i < b->flows.count; i++) {
         tg_flow *flow = b->flows.items[i].flow;
         flow->reads_broken = collect(b, flow->spec->query, flow->file, &b->flows.items[i].scope,
-                                     &flow->inputs, &flow->input_count);
+                                     /* is_found= */ false, &flow->inputs, &flow->input_count);
         tg_str *aliases;
         tg_sql_query_aliases(flow->spec->query, b->arena, &aliases, &flow->alias_count);
         flow->aliases = aliases;
     }
+    (void)link_views(b, linked);
+    set_datasets(b);
     b->graph->externals = b->externals.items;
     b->graph->external_count = b->externals.count;
 }
 
 static void inputs_of(const tg_dataset *dataset, const tg_input **out, size_t *out_count)
 {
-    bool is_view = dataset->kind == TG_DATASET_TEMPORARY_VIEW;
+    bool is_view = tg_dataset_is_view(dataset);
     *out = is_view ? dataset->inputs : dataset->flow ? dataset->flow->inputs : NULL;
     *out_count = is_view ? dataset->input_count : dataset->flow ? dataset->flow->input_count : 0;
 }
@@ -293,7 +363,7 @@ static void close_flow(closure *c, tg_flow *flow)
             *visited = c->mark;
             if (!dataset) {
                 TG_VEC_PUSH(arena, &externals, inputs[i].external);
-            } else if (dataset->kind == TG_DATASET_TEMPORARY_VIEW) {
+            } else if (tg_dataset_is_view(dataset)) {
                 TG_VEC_PUSH(arena, &views, dataset);
             } else {
                 TG_VEC_PUSH(arena, &upstream, dataset);
@@ -358,7 +428,7 @@ static void check_datasets_have_flows(tg_graph_builder *b)
 {
     for (size_t i = 0; i < b->datasets.count; i++) {
         const tg_dataset *dataset = b->datasets.items[i].dataset;
-        if (dataset->kind != TG_DATASET_TEMPORARY_VIEW && !dataset->flow) {
+        if (!tg_dataset_is_view(dataset) && !dataset->flow) {
             tg_graph_fail(
                 b, dataset->file, dataset->stmt->name.span, TG_E_PIPELINE_DATASET_WITHOUT_FLOW,
                 "Add FLOW REPLACE WHERE ... BY NAME query to it, or a CREATE FLOW that writes it.",
@@ -381,6 +451,29 @@ static void check_stream(tg_graph_builder *b, const tg_flow *flow, const tg_inpu
         is_view ? "materialized view" : "REPLACE WHERE flow", TG_SARG(flow->event_name));
 }
 
+/* What others see may not depend on what they do not see, and is read as it is. */
+static void check_persisted_views(tg_graph_builder *b)
+{
+    for (size_t i = 0; i < b->datasets.count; i++) {
+        const tg_dataset *view = b->datasets.items[i].dataset;
+        for (size_t j = 0; view->kind == TG_DATASET_VIEW && j < view->input_count; j++) {
+            const tg_input *input = &view->inputs[j];
+            if (input->is_stream) {
+                tg_graph_fail(b, input->file, input->name->span,
+                              TG_E_INVALID_FLOW_QUERY_TYPE_STREAM_VIEW,
+                              "Leave STREAM out: whoever reads the view reads the table as it is.",
+                              "view `%.*s` reads a stream", TG_SARG(view->full_name));
+            } else if (input->dataset && input->dataset->kind == TG_DATASET_TEMPORARY_VIEW) {
+                tg_graph_fail(b, input->file, input->name->span, TG_E_INVALID_TEMP_OBJ_REFERENCE,
+                              "Make both views temporary, or neither.",
+                              "view `%.*s` reads the temporary view `%.*s`, which only this "
+                              "pipeline knows",
+                              TG_SARG(view->full_name), TG_SARG(input->dataset->full_name));
+            }
+        }
+    }
+}
+
 static void check_streams(tg_graph_builder *b)
 {
     for (size_t i = 0; i < b->flows.count; i++) {
@@ -389,7 +482,8 @@ static void check_streams(tg_graph_builder *b)
             check_stream(b, flow, &flow->inputs[j]);
         }
         for (size_t v = 0; v < flow->view_count; v++) {
-            for (size_t j = 0; j < flow->views[v]->input_count; j++) {
+            bool is_checked = flow->views[v]->kind == TG_DATASET_VIEW;
+            for (size_t j = 0; !is_checked && j < flow->views[v]->input_count; j++) {
                 check_stream(b, flow, &flow->views[v]->inputs[j]);
             }
         }
@@ -436,11 +530,7 @@ void tg_graph_keep_sound(tg_graph_builder *b)
 
 bool tg_graph_link(tg_graph_builder *b)
 {
-    b->graph->dataset_count = b->datasets.count;
-    b->graph->datasets = TG_NEW_ARRAY(b->arena, tg_dataset *, b->datasets.count);
-    for (size_t i = 0; i < b->datasets.count; i++) {
-        b->graph->datasets[i] = b->datasets.items[i].dataset;
-    }
+    set_datasets(b);
     if (b->flows.count > TG_LIMIT_FLOWS) {
         tg_auto_error tg_error err = TG_ERROR_INIT;
         (void)TG_ERR(&err, TIDEGATE_LIMIT_EXCEEDED,
@@ -460,6 +550,7 @@ bool tg_graph_link(tg_graph_builder *b)
         !b->has_errors) { /* else the table that lacks a flow may be the one that was meant */
         check_datasets_have_flows(b);
     }
+    check_persisted_views(b);
     check_streams(b);
     return true;
 }

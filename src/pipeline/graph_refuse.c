@@ -110,7 +110,7 @@ static void refuse_view_clauses(tg_graph_builder *b, const tg_source_file *file,
                                                    : NULL;
     if (what) {
         tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE, "Leave the clause out.",
-                      "a temporary view has no %s", what);
+                      "a %sview has no %s", stmt->is_temporary ? "temporary " : "", what);
     }
     for (size_t i = 0; i < clauses->property_count; i++) {
         tg_auto_error tg_error err = TG_ERROR_INIT;
@@ -118,7 +118,7 @@ static void refuse_view_clauses(tg_graph_builder *b, const tg_source_file *file,
             tg_graph_fail_with(b, file, &err);
         }
     }
-    if (clauses->property_count > 0) {
+    if (clauses->property_count > 0 && stmt->is_temporary) {
         note(b, file, stmt, "TBLPROPERTIES of a temporary view");
     }
 }

@@ -12,6 +12,7 @@
 #define TG_PIPELINE_PIPELINE_H
 
 #include "catalog/catalog.h"
+#include "catalog/view.h"
 #include "engine/engine.h"
 #include "eventlog/eventlog.h"
 #include "fs/fs.h"
@@ -108,9 +109,10 @@ TG_CHECKED tg_code tg_clock_parse(tg_str text, const tg_zone *zone, tg_arena *ar
 typedef enum tg_dataset_kind {
     TG_DATASET_STREAMING_TABLE,
     TG_DATASET_MATERIALIZED_VIEW,
-    TG_DATASET_TEMPORARY_VIEW
+    TG_DATASET_TEMPORARY_VIEW,
+    TG_DATASET_VIEW
 } tg_dataset_kind;
-/* "streaming table", "materialized view", "temporary view" */
+/* "streaming table", "materialized view", "temporary view", "view" */
 const char *tg_dataset_kind_name(tg_dataset_kind kind);
 /* "STREAMING_TABLE", ... in events and in the table property tidegate.datasetKind. */
 const char *tg_dataset_kind_event_name(tg_dataset_kind kind);
@@ -146,11 +148,16 @@ struct tg_dataset {
     tg_str name;      /* last part */
     const tg_stmt *stmt;
     const tg_source_file *file;
-    tg_location location;   /* tables */
-    const tg_flow *flow;    /* the one that writes it; NULL for views */
+    tg_location location;  /* tables and views that others see */
+    const tg_view *found;  /* a view of the warehouse that none of this pipeline defines: it is read
+                               only, and has no stmt */
+    const tg_query *query; /* views: with the names of their list */
+    tg_catalog scope;      /* views: what names in the query mean */
+    const tg_zone *zone;   /* found views: the zone that they were made in */
+    const tg_flow *flow;   /* the one that writes it; NULL for views */
     const tg_input *inputs; /* views: what their query reads */
     size_t input_count;
-    bool reads_broken; /* views: a definition that does not parse */
+    bool reads_broken; /* views: a definition that does not parse, a name that is refused */
     const tg_property
         *properties; /* tables: wanted ones, ours included but for tidegate.pipelineId */
     size_t property_count;
@@ -170,8 +177,8 @@ struct tg_flow {
     const tg_dataset *dataset;
     const tg_input *inputs; /* direct ones */
     size_t input_count;
-    bool reads_broken;              /* a definition that does not parse */
-    const tg_dataset *const *views; /* temporary views in its query, also through views; distinct */
+    bool reads_broken;              /* a definition that does not parse, a name that is refused */
+    const tg_dataset *const *views; /* views in its query, also through views; distinct */
     size_t view_count;
     const tg_dataset *const
         *upstream; /* tables of this pipeline that it reads, also through views; distinct */
@@ -183,9 +190,15 @@ struct tg_flow {
     size_t index; /* in tg_graph.flows */
 };
 
+/* Is it a query by name, whose rows stand nowhere? */
+static inline bool tg_dataset_is_view(const tg_dataset *dataset)
+{
+    return dataset->kind == TG_DATASET_TEMPORARY_VIEW || dataset->kind == TG_DATASET_VIEW;
+}
+
 typedef struct tg_graph {
     const tg_spec *spec;
-    tg_dataset **datasets; /* in order of definition */
+    tg_dataset **datasets; /* in order of definition; then the views that were found */
     size_t dataset_count;
     tg_flow **
         flows; /* topological order: a flow stands behind those it reads from; else order of definition */
@@ -304,6 +317,12 @@ typedef enum tg_update_state {
 } tg_update_state;
 const char *tg_update_state_name(tg_update_state state);
 
+/* What became of a persisted view of the pipeline. */
+typedef struct tg_view_result {
+    const tg_dataset *view;
+    const char *status; /* "CREATED", "REPLACED", "UNCHANGED"; of a plan: what a run would do */
+} tg_view_result;
+
 /* Counts are -1 where they are not known: null in JSON. */
 typedef struct tg_flow_result {
     const tg_flow *flow;
@@ -349,6 +368,8 @@ typedef struct tg_update_result {
     int64_t duration_ms;
     const tg_flow_result *flows; /* in the graph's order */
     size_t flow_count;
+    const tg_view_result *views; /* those of the update's selection */
+    size_t view_count;
     size_t failed_count, skipped_count;
     tg_str event_path; /* empty: no file */
 } tg_update_result;

@@ -126,6 +126,19 @@ static void add_flow(tg_json_out *out, const tg_flow_result *result, bool is_pla
     tg_json_end_object(out);
 }
 
+static void add_views(tg_json_out *out, const tg_update_result *result)
+{
+    tg_json_keyz(out, "views");
+    tg_json_array(out);
+    for (size_t i = 0; i < result->view_count; i++) {
+        tg_json_object(out);
+        tg_json_kstr(out, "dataset_name", result->views[i].view->full_name);
+        tg_json_kstrz(out, "status", result->views[i].status);
+        tg_json_end_object(out);
+    }
+    tg_json_end_array(out);
+}
+
 void tg_update_result_json(const tg_update_result *result, tg_buf *buf)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
@@ -144,5 +157,8 @@ void tg_update_result_json(const tg_update_result *result, tg_buf *buf)
         add_flow(&out, &result->flows[i], result->is_plan);
     }
     tg_json_end_array(&out);
+    if (result->view_count > 0) {
+        add_views(&out, result);
+    }
     tg_json_end_object(&out);
 }

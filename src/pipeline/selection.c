@@ -6,6 +6,20 @@
  */
 #include "pipeline/update_int.h"
 
+/* Once, however often it is named. */
+static void select_view(tg_update *u, const tg_dataset *view)
+{
+    for (size_t i = 0; i < u->view_count; i++) {
+        if (u->views[i].dataset == view) {
+            return;
+        }
+    }
+    if (!u->views) {
+        u->views = TG_NEW_ARRAY(u->arena, tg_view_run, u->graph->dataset_count);
+    }
+    u->views[u->view_count++].dataset = view;
+}
+
 static bool names_flow(const tg_flow *flow, tg_str word, bool is_short)
 {
     if (!is_short) {
@@ -120,8 +134,39 @@ static const tg_flow *find_flow(const tg_update *u, tg_str word, tg_error *err)
     return found;
 }
 
+/* A persisted view by short or full name, which a flow's name goes before. */
+static bool select_named_view(tg_update *u, tg_str word)
+{
+    tg_name name;
+    if (tg_sql_parse_name(word, u->arena, &name, NULL) != TG_OK) {
+        return false;
+    }
+    bool is_short = name.count == 1;
+    tg_str wanted = name.parts[0].text;
+    if (!is_short && tg_catalog_qualify(&u->catalog, &name, u->arena, &wanted, NULL) != TG_OK) {
+        return false;
+    }
+    for (size_t i = 0; i < u->graph->flow_count; i++) {
+        if (names_flow(u->graph->flows[i], wanted, is_short)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < u->graph->dataset_count; i++) {
+        const tg_dataset *view = u->graph->datasets[i];
+        if (view->kind == TG_DATASET_VIEW && !view->found &&
+            tg_str_ieq(is_short ? view->name : view->full_name, wanted)) {
+            select_view(u, view);
+            return true;
+        }
+    }
+    return false;
+}
+
 static tg_code select_one(tg_update *u, const selection *list, tg_str word, tg_error *err)
 {
+    if (!u->options->tells_intervals && select_named_view(u, word)) {
+        return TG_OK;
+    }
     const tg_flow *found = find_flow(u, word, err);
     if (!found) {
         return err->code;
@@ -178,6 +223,12 @@ tg_code tg_update_select(tg_update *u)
     for (size_t i = 0; is_all && i < u->graph->flow_count; i++) {
         u->runs[i].is_selected = true;
         u->runs[i].is_full = options->full_refresh_all;
+    }
+    for (size_t i = 0; is_all && i < u->graph->dataset_count; i++) {
+        const tg_dataset *view = u->graph->datasets[i];
+        if (view->kind == TG_DATASET_VIEW && !view->found) {
+            select_view(u, view);
+        }
     }
     const selection lists[] = {
         {.option = options->selection_name ? options->selection_name : "--refresh",

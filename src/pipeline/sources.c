@@ -91,24 +91,29 @@ static tg_code pin_external(tg_update *u, size_t index, tg_error *err)
     return TG_OK;
 }
 
+tg_code tg_update_pin_external(tg_update *u, size_t index)
+{
+    tg_source *source = &u->externals[index];
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    if (source->is_pinned || source->failure != TG_OK) {
+        return source->failure;
+    }
+    source->failure = pin_external(u, index, &err);
+    /* What is wrong elsewhere may be the definition of the table. */
+    bool may_exist = u->graph->may_lack_names && source->failure == TG_NOT_FOUND &&
+                     u->graph->externals[index].location.is_managed;
+    if (source->failure != TG_OK && !may_exist) {
+        tg_update_fail(u, u->graph->externals[index].file, &err);
+    }
+    return source->failure;
+}
+
 void tg_update_pin_externals(tg_update *u)
 {
     for (size_t i = 0; i < u->graph->flow_count; i++) {
         const tg_flow *flow = u->graph->flows[i];
         for (size_t j = 0; u->runs[i].is_selected && j < flow->external_count; j++) {
-            size_t index = flow->externals[j];
-            tg_source *source = &u->externals[index];
-            tg_auto_error tg_error err = TG_ERROR_INIT;
-            if (source->is_pinned || source->failure != TG_OK) {
-                continue;
-            }
-            source->failure = pin_external(u, index, &err);
-            /* What is wrong elsewhere may be the definition of the table. */
-            bool may_exist = u->graph->may_lack_names && source->failure == TG_NOT_FOUND &&
-                             u->graph->externals[index].location.is_managed;
-            if (source->failure != TG_OK && !may_exist) {
-                tg_update_fail(u, u->graph->externals[index].file, &err);
-            }
+            (void)!tg_update_pin_external(u, flow->externals[j]);
         }
     }
 }
@@ -134,6 +139,9 @@ static tg_code load_target(const tg_flow_run *run, const tg_dataset *dataset, tg
     TG_TRY_CTX(engine->table_facts(engine->self, dataset->location.path, u->source_arena,
                                    &target->facts, err),
                err, "while reading %.*s", TG_SARG(dataset->full_name));
+    if (!target->facts.exists) {
+        TG_TRY(tg_update_check_no_view(u, dataset, err));
+    }
     target->has_facts = true;
     target->as_source.pin =
         (tg_pin){.name = dataset->full_name, .path = dataset->location.path, .version = -1};
@@ -298,11 +306,12 @@ tg_code tg_update_resolve(void *self, const tg_relation *relation, tg_arena *are
         return tg_catalog_not_found(&u->catalog, &relation->name, NULL, 0, err);
     }
     const tg_dataset *dataset = input->dataset;
-    if (dataset && dataset->kind == TG_DATASET_TEMPORARY_VIEW) {
-        *out = (tg_resolved){.view = dataset->stmt->query,
+    if (dataset && tg_dataset_is_view(dataset)) {
+        *out = (tg_resolved){.view = dataset->query,
                              .view_name = dataset->full_name,
                              .view_text = dataset->file->text,
-                             .view_file = dataset->file->shown_name};
+                             .view_file = dataset->file->shown_name,
+                             .view_zone = dataset->zone};
         return TG_OK;
     }
     (void)pthread_mutex_lock(&u->source_lock);

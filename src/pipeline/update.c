@@ -119,6 +119,7 @@ static void analyse(tg_update *u)
             tg_flow_analyse(u, &u->runs[i]);
         }
     }
+    tg_update_analyse_views(u);
     u->is_analysing = false;
 }
 
@@ -227,6 +228,9 @@ static tg_code run_phases(tg_update *u)
         keep_analysis(u);
     } else {
         tg_update_event_state(u, TG_UPDATE_SETTING_UP_TABLES, NULL);
+        if (tg_update_publish_views(u) != TG_OK) {
+            return end_in_analysis(u);
+        }
         tg_update_event_state(u, TG_UPDATE_RUNNING, NULL);
         run_flows(u);
     }

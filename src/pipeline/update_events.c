@@ -213,7 +213,7 @@ static void emit_dataset(tg_update *u, const tg_dataset *dataset)
     tg_json_begin(&out, &details);
     tg_json_object(&out);
     tg_json_kstrz(&out, "dataset_type", tg_dataset_kind_event_name(dataset->kind));
-    tg_json_ki64(&out, "num_flows", 1);
+    tg_json_ki64(&out, "num_flows", dataset->kind == TG_DATASET_VIEW ? 0 : 1);
     tg_json_keyz(&out, "expectations");
     tg_json_array(&out);
     tg_json_end_array(&out);
@@ -283,7 +283,9 @@ void tg_update_event_definitions(tg_update *u)
 {
     emit_graph(u);
     for (size_t i = 0; i < u->graph->dataset_count; i++) {
-        emit_dataset(u, u->graph->datasets[i]);
+        if (!u->graph->datasets[i]->found) {
+            emit_dataset(u, u->graph->datasets[i]);
+        }
     }
     for (size_t i = 0; i < u->graph->flow_count; i++) {
         emit_flow_definition(u, u->graph->flows[i]);

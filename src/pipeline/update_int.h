@@ -54,6 +54,13 @@ typedef struct tg_flow_run {
     int64_t started_ns;
 } tg_flow_run;
 
+/* A persisted view that this update brings up to its definition. */
+typedef struct tg_view_run {
+    const tg_dataset *dataset;
+    tg_view view; /* as it should stand */
+    bool exists, is_equal;
+} tg_view_run;
+
 typedef struct tg_update {
     const tg_update_context *context;
     const tg_graph *graph;
@@ -72,6 +79,8 @@ typedef struct tg_update {
     tg_source *externals;        /* as graph->externals */
     tg_target *targets;          /* as graph->datasets */
     tg_flow_run *runs;           /* as graph->flows */
+    tg_view_run *views;          /* persisted views of the selection */
+    size_t view_count;
     int64_t started_ns;
     bool is_analysing; /* tables that will change stand with their forecast schema */
 } tg_update;
@@ -93,6 +102,8 @@ void tg_override_locate(const tg_override *override, tg_error *err);
 /* ---- sources.c ---- */
 /* Pins what the selected flows read and this pipeline does not write. Errors go to diags. */
 void tg_update_pin_externals(tg_update *u);
+/* One of them, with what is wrong with it told once. */
+TG_CHECKED tg_code tg_update_pin_external(tg_update *u, size_t index);
 /* Loads the facts of a target once; afterwards its start version is what readers see. */
 TG_CHECKED tg_code tg_update_load_target(const tg_flow_run *run, const tg_dataset *dataset,
                                          tg_error *err);
@@ -150,6 +161,17 @@ TG_CHECKED tg_code tg_update_count_target(const tg_flow_run *run, const tg_bexpr
 /* ---- forecast.c ---- */
 /* What a run would do with an analysed flow, and to how many rows, goes to the result. */
 void tg_flow_forecast(tg_update *u, tg_flow_run *run);
+
+/* ---- views.c ---- */
+/* TIDEGATE_DATASET_KIND_CHANGED, TIDEGATE_TABLE_NOT_OWNED: a view stands where a table should be. */
+TG_CHECKED tg_code tg_update_check_no_view(tg_update *u, const tg_dataset *dataset, tg_error *err);
+/*
+ * Owners, names and types of the selected persisted views whose definition is not the published one.
+ * Behind the analysis of the flows: their tables are seen as they will be. Errors go to diags.
+ */
+void tg_update_analyse_views(tg_update *u);
+/* Writes the definitions that differ; TG_OK or the first error, which is in diags. */
+TG_CHECKED tg_code tg_update_publish_views(tg_update *u);
 
 /* ---- update_events.c ---- */
 void tg_update_event_start(tg_update *u);

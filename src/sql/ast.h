@@ -429,6 +429,7 @@ typedef enum tg_stmt_kind {
     TG_STMT_USE_CATALOG,              /* name */
     TG_STMT_USE_SCHEMA,               /* name */
     TG_STMT_SHOW_TABLES,              /* name: optional schema; pattern */
+    TG_STMT_SHOW_VIEWS,               /* the same */
     TG_STMT_SHOW_SCHEMAS,
     TG_STMT_SHOW_COLUMNS,       /* name */
     TG_STMT_SHOW_TBLPROPERTIES, /* name */

@@ -125,6 +125,27 @@ static tg_code bind_cte(tg_binder *b, tg_cte_frame *frame, const tg_relation *re
     return name_relation(b, relation, &relation->name, rel, env, out, err);
 }
 
+/*
+ * A bound tree has one time zone. A view that was written in another one means something else here
+ * wherever its rows depend on the zone.
+ */
+static tg_code check_zone(const tg_binder *b, const tg_resolved *resolved,
+                          const tg_relation *relation, tg_error *err)
+{
+    if (!resolved->view_zone || !(b->fn.used_zone || b->has_time_function) ||
+        tg_str_ieq(tg_zone_name(resolved->view_zone), tg_zone_name(b->fn.zone))) {
+        return TG_OK;
+    }
+    tg_str name = tg_zone_name(resolved->view_zone);
+    TG_ERR(err, TIDEGATE_VIEW_TIME_ZONE,
+           "view %.*s was made in time zone %.*s, on which its rows depend; here it is %.*s",
+           TG_SARG(resolved->view_name), TG_SARG(name), TG_SARG(tg_zone_name(b->fn.zone)));
+    (void)tg_error_hint(err,
+                        "Use time zone %.*s (--timezone, SET TIME ZONE), or make the view anew.",
+                        TG_SARG(name));
+    return tg_error_span(err, relation->name.span.offset, relation->name.span.len);
+}
+
 static tg_code bind_view(tg_binder *b, const tg_resolved *resolved, const tg_relation *relation,
                          tg_rel **out, tg_error *err)
 {
@@ -138,8 +159,17 @@ static tg_code bind_view(tg_binder *b, const tg_resolved *resolved, const tg_rel
     tg_view_frame frame = {.name = resolved->view_name, .next = b->views};
     tg_query_env env = {0};
     b->views = &frame;
+    bool outer_zone = b->fn.used_zone, outer_time = b->has_time_function;
+    b->fn.used_zone = false;
+    b->has_time_function = false;
     tg_code code = tg_bind_query(b, resolved->view, &env, /* keep_order= */ false, out, err);
     b->views = frame.next;
+    if (code == TG_OK) {
+        code = check_zone(b, resolved, relation, err);
+        b->fn.used_zone = b->fn.used_zone || outer_zone;
+        b->has_time_function = b->has_time_function || outer_time;
+        return code;
+    }
     if (code != TG_OK && err) {
         /* its place is in the view's own text */
         tg_error_locate(err, resolved->view_file, resolved->view_text);

@@ -177,6 +177,7 @@ typedef struct tg_resolved {
     tg_str view_name;     /* for cycles and messages */
     tg_str view_text;     /* source text of the view, for spans in errors */
     const char *view_file;
+    const tg_zone *view_zone; /* NULL: the session's; another is refused where it would matter */
 } tg_resolved;
 
 /* The argument of event_log(): exactly one of pipeline and table is set. */

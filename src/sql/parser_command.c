@@ -179,8 +179,9 @@ static tg_code parse_like_pattern(tg_parser *parser, tg_stmt *stmt)
 
 static tg_code parse_show(tg_parser *parser, tg_stmt *stmt)
 {
-    if (tg_parse_accept(parser, TG_KW_TABLES)) {
-        stmt->kind = TG_STMT_SHOW_TABLES;
+    bool is_views = tg_parse_word(parser, 0) == TG_KW_VIEWS;
+    if (tg_parse_accept(parser, TG_KW_TABLES) || tg_parse_accept(parser, TG_KW_VIEWS)) {
+        stmt->kind = is_views ? TG_STMT_SHOW_VIEWS : TG_STMT_SHOW_TABLES;
         TG_TRY(parse_in_name(parser, stmt, false));
         return parse_like_pattern(parser, stmt);
     }
@@ -193,7 +194,8 @@ static tg_code parse_show(tg_parser *parser, tg_stmt *stmt)
         stmt->kind = TG_STMT_SHOW_COLUMNS;
         return parse_in_name(parser, stmt, true);
     }
-    if (tg_parse_accept2(parser, TG_KW_CREATE, TG_KW_TABLE)) {
+    if (tg_parse_accept2(parser, TG_KW_CREATE, TG_KW_TABLE) ||
+        tg_parse_accept2(parser, TG_KW_CREATE, TG_KW_VIEW)) {
         stmt->kind = TG_STMT_SHOW_CREATE_TABLE;
         return tg_parse_name(parser, "a table name", &stmt->name);
     }
@@ -205,14 +207,13 @@ static tg_code parse_show(tg_parser *parser, tg_stmt *stmt)
         stmt->kind = TG_STMT_SHOW_PARTITIONS;
         return tg_parse_name(parser, "a table name", &stmt->name);
     }
-    if (tg_parse_word(parser, 0) == TG_KW_FUNCTIONS || tg_parse_word(parser, 0) == TG_KW_VIEWS ||
-        tg_parse_word(parser, 0) == TG_KW_CATALOGS) {
+    if (tg_parse_word(parser, 0) == TG_KW_FUNCTIONS || tg_parse_word(parser, 0) == TG_KW_CATALOGS) {
         stmt->kind = TG_STMT_OTHER;
         stmt->object_word = TG_S("SHOW");
         return tg_parse_rest(parser, &stmt->rest);
     }
-    return tg_parse_fail(parser,
-                         "TABLES, SCHEMAS, COLUMNS, CREATE TABLE, TBLPROPERTIES or PARTITIONS");
+    return tg_parse_fail(
+        parser, "TABLES, VIEWS, SCHEMAS, COLUMNS, CREATE TABLE, TBLPROPERTIES or PARTITIONS");
 }
 
 static tg_code parse_describe(tg_parser *parser, tg_stmt *stmt)

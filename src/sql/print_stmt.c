@@ -469,6 +469,9 @@ void tg_printer_stmt(tg_printer *p, const tg_stmt *stmt)
     case TG_STMT_SHOW_TABLES:
         print_show(p, "SHOW TABLES", stmt);
         return;
+    case TG_STMT_SHOW_VIEWS:
+        print_show(p, "SHOW VIEWS", stmt);
+        return;
     case TG_STMT_SHOW_SCHEMAS:
         print_show(p, "SHOW SCHEMAS", stmt);
         return;
