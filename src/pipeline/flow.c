@@ -350,6 +350,7 @@ void tg_flow_analyse(tg_update *u, tg_flow_run *run)
     }
     tg_auto_error tg_error err = TG_ERROR_INIT;
     if (analyse(u, run, &err) == TG_OK) {
+        tg_flow_lint(u, run);
         return;
     }
     run->result->status = TG_FLOW_FAILED;

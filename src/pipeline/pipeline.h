@@ -317,6 +317,14 @@ typedef enum tg_update_state {
 } tg_update_state;
 const char *tg_update_state_name(tg_update_state state);
 
+/* A definition that means what it says, and probably not what was meant (docs/lints.md). */
+typedef struct tg_lint {
+    const char *code, *name; /* "TG001", "date-bound-on-timestamp" */
+    tg_str message, fix;
+    tg_span span; /* in the flow's file */
+    int line, column;
+} tg_lint;
+
 /* What became of a persisted view of the pipeline. */
 typedef struct tg_view_result {
     const tg_dataset *view;
@@ -345,6 +353,8 @@ typedef struct tg_flow_result {
     int64_t files_added, files_removed;
     int64_t output_bytes; /* of the files added */
     int64_t source_rows_read;
+    const tg_lint *lints; /* of a dry run or plan; of a run for a definition that is new */
+    size_t lint_count;
     int64_t duration_ms;
     const tg_str *warnings; /* for people: one sentence each */
     size_t warning_count;

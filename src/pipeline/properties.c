@@ -5,12 +5,15 @@
  */
 #include "pipeline/properties.h"
 
+#include "pipeline/lint.h"
+
 typedef enum property_rule {
     RULE_KEEP,
     RULE_BOOL,
     RULE_NOTE,
     RULE_ONLY,
     RULE_ONE_OF,
+    RULE_LINTS,
     RULE_OURS
 } property_rule;
 
@@ -130,6 +133,9 @@ static tg_property_verdict check_value(const struct known *rule, const tg_proper
         return TG_PROPERTY_REFUSED;
     case RULE_ONE_OF:
         return check_choice(rule, property, err);
+    case RULE_LINTS:
+        return tg_lint_check_ignored(property->value, err) == TG_OK ? TG_PROPERTY_KEEP
+                                                                    : TG_PROPERTY_REFUSED;
     case RULE_OURS:
         (void)TG_ERR(err, TIDEGATE_INVALID_TABLE_PROPERTY,
                      "table property `%.*s` is set by tidegate alone", TG_SARG(property->key));

@@ -3,7 +3,7 @@
  * The summary of an update as one JSON object: the last line of --json, a contract with users'
  * scripts (design 3.1).
  */
-#include "pipeline/pipeline.h"
+#include "pipeline/update_int.h"
 
 const char *tg_flow_status_name(tg_flow_status status)
 {
@@ -120,6 +120,9 @@ static void add_flow(tg_json_out *out, const tg_flow_result *result, bool is_pla
     add_count(out, "num_files_added", result->files_added);
     add_count(out, "num_files_removed", result->files_removed);
     add_count(out, "num_source_rows_read", result->source_rows_read);
+    if (result->lint_count > 0) {
+        tg_lints_json(out, result);
+    }
     tg_json_ki64(out, "duration_ms", result->duration_ms);
     add_warnings(out, result);
     add_error(out, result->error);

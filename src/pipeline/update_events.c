@@ -430,6 +430,9 @@ void tg_update_event_planning(tg_update *u, tg_flow_run *run)
         tg_json_kstr(&out, "window", result->window);
     }
     add_pieces(result, &out);
+    if (result->lint_count > 0) {
+        tg_lints_json(&out, result);
+    }
     tg_json_end_object(&out);
     tg_event event = {.type = TG_EVENT_PLANNING_INFORMATION,
                       .flow_name = run->flow->event_name,

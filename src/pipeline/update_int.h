@@ -158,6 +158,12 @@ TG_CHECKED tg_code tg_update_count_rows(const tg_flow_run *run, tg_rel *rel, int
 TG_CHECKED tg_code tg_update_count_target(const tg_flow_run *run, const tg_bexpr *predicate,
                                           int64_t *out, tg_error *err);
 
+/* ---- lint_report.c ---- */
+/* What is probably not meant, of a flow that was bound; to the result and, as warnings, to diags. */
+void tg_flow_lint(tg_update *u, tg_flow_run *run);
+/* As the value of the key "lints". */
+void tg_lints_json(tg_json_out *out, const tg_flow_result *result);
+
 /* ---- forecast.c ---- */
 /* What a run would do with an analysed flow, and to how many rows, goes to the result. */
 void tg_flow_forecast(tg_update *u, tg_flow_run *run);
