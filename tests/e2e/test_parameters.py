@@ -233,7 +233,8 @@ class Request(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("dry_run", ctypes.c_int), ("refresh", ctypes.c_void_p),
                 ("refresh_count", ctypes.c_size_t), ("on_event", ctypes.c_void_p), ("context", ctypes.c_void_p),
                 ("overrides", ctypes.c_void_p), ("override_count", ctypes.c_size_t),
-                ("parameters", ctypes.POINTER(Parameter)), ("parameter_count", ctypes.c_size_t)]
+                ("full_refresh", ctypes.c_void_p), ("full_refresh_count", ctypes.c_size_t),
+                ("full_refresh_all", ctypes.c_int), ("parameters", ctypes.POINTER(Parameter)), ("parameter_count", ctypes.c_size_t)]
 
 
 class Options(ctypes.Structure):

@@ -260,8 +260,11 @@ static void remove_added(tg_duckdb_run_state *run)
         (void)tg_fs_remove(run->engine->fs,
                            tg_path_join(run->arena, folder, run->added.items[i].path), NULL);
     }
-    if (run->makes_folder) { /* the folder of a table that did not come to be, if it is empty */
-        (void)tg_fs_remove(run->engine->fs, folder, NULL);
+    if (run->makes_folder) {
+        /* The folder of a table that did not come to be, if it is empty. With the slash a file is
+         * left alone: a view that was made there first. */
+        (void)tg_fs_remove(run->engine->fs, tg_str_printf(run->arena, "%.*s/", TG_SARG(folder)),
+                           NULL);
     }
 }
 
