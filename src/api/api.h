@@ -26,6 +26,11 @@ typedef struct tg_api_options {
     tg_str now, timezone;   /* as written; empty: default */
     tg_str catalog, schema; /* overrides of the defaults */
     bool strict_spec;       /* --strict-spec */
+    /* What statements that refresh a table may do: adopt, allow_reset, allow_shrink and
+     * allow_clock_back of it count. NULL: nothing. Borrowed as long as the session lives. */
+    const tg_update_options *permissions;
+    /* The tidegate program, for REFRESH ... ASYNC; empty: there is none. */
+    tg_str program;
 } tg_api_options;
 
 /* diags gets warnings too (of the spec). */
@@ -54,6 +59,7 @@ typedef struct tg_result {
     size_t row_count, next_row;
     const char
         *message; /* what was done, for people: "created main.default.t"; NULL: nothing to say */
+    const char *note; /* what else people should know, a line or several; NULL: nothing */
     /* the batch being read */
     struct ArrowArray batch;
     int64_t batch_row;

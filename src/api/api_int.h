@@ -5,6 +5,9 @@
 
 #include "api/api.h"
 
+/* Environment variable of a process that REFRESH ... ASYNC starts. */
+#define TG_UPDATE_ID_VARIABLE "TIDEGATE_UPDATE_ID"
+
 typedef struct tg_temp_view {
     tg_str name;
     const tg_query *query; /* columns of the view's list are folded in by the parser's aliases */
@@ -26,6 +29,10 @@ struct tg_api {
     int64_t now_us; /* with has_now */
     tg_str now_text, zone_text;
     tg_map views; /* lower-case name -> tg_temp_view */
+    const tg_update_options *permissions;
+    tg_str program;
+    tg_str update_id; /* of the next refresh: who started this process told it to the user */
+    bool has_noted_schedules;
 };
 
 /*
@@ -44,6 +51,9 @@ typedef struct tg_execution {
     const tg_query *event_log;   /* what event_log() reads: looked at once per statement */
     const tg_table *event_lines; /* its events that are still in files */
     const char *file;
+    tg_str source; /* holds the statement, at offset */
+    size_t offset;
+    bool describes; /* asks for facts, reads no rows */
     tg_result *result;
     tg_map view_scopes;   /* address of a name in a persisted view -> tg_catalog */
     tg_str creating_view; /* full name: reading it would be a cycle; empty: none */
@@ -87,6 +97,10 @@ TG_CHECKED tg_code tg_api_run_ddl(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_dml(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_show(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_restore(tg_execution *ex, tg_error *err);
+/* standalone.c, standalone_alter.c */
+TG_CHECKED tg_code tg_api_run_standalone(tg_execution *ex, tg_error *err);
+TG_CHECKED tg_code tg_api_run_alter(tg_execution *ex, tg_error *err);
+TG_CHECKED tg_code tg_api_drop_dataset(tg_execution *ex, tg_error *err);
 /* Runs a program that is not a flow's, again when it loses a race. make builds it from the target's newest version. */
 typedef tg_code (*tg_program_maker)(tg_execution *ex, void *self, const tg_program **out_program,
                                     tg_error *err);

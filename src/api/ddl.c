@@ -312,38 +312,7 @@ static tg_code run_drop(tg_execution *ex, tg_error *err)
             stmt->name.count == 1 && tg_map_remove(&ex->api->views, stmt->name.parts[0].text);
         return existed ? TG_OK : tg_api_drop_view(ex, err);
     }
-    if (!is_table) {
-        TG_ERR(err, UNSUPPORTED_FEATURE, "DROP %.*s is not available in this release",
-               TG_SARG(stmt->object_word));
-        return tg_error_at(err, stmt->span);
-    }
-    tg_location location;
-    tg_table_facts facts;
-    TG_TRY(tg_execution_target(ex, &stmt->name, &location, &facts, err));
-    if (!facts.exists) {
-        return stmt->if_exists ? TG_OK
-                               : tg_catalog_not_found(&ex->api->catalog, &stmt->name, NULL, 0, err);
-    }
-    if (!location.is_managed) {
-        TG_ERR(err, UNSUPPORTED_FEATURE,
-               "%.*s is not managed by this warehouse: DROP would delete its files",
-               TG_SARG(location.full_name));
-        return tg_error_hint(err, "Remove the folder yourself if that is what you want.");
-    }
-    for (size_t i = 0; i < facts.property_count; i++) {
-        if (tg_str_ieq(facts.properties[i].key, TG_S("tidegate.pipelineId"))) {
-            TG_ERR(err, STREAMING_TABLE_OPERATION_NOT_ALLOWED_DROP,
-                   "table %.*s belongs to a pipeline and cannot be dropped by a statement",
-                   TG_SARG(location.full_name));
-            return tg_error_hint(err, "Remove its definition from the pipeline; the table then "
-                                      "stays as it is. Delete its folder to be rid of the rows.");
-        }
-    }
-    tg_engine *engine = ex->api->engine;
-    TG_TRY(engine->drop(engine->self, location.path, err));
-    ex->result->message =
-        tg_arena_printf(ex->arena, "dropped table %.*s", TG_SARG(location.full_name));
-    return TG_OK;
+    return tg_api_drop_dataset(ex, err);
 }
 
 /* ---- settings -------------------------------------------------------------------------------- */

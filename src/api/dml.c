@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* INSERT and DELETE: programs without a flow's state. A lost race binds and runs the statement
  * again. */
-#include "api/api_int.h"
+#include "api/standalone.h"
 
 static tg_code target_of(tg_execution *ex, tg_program_target *out_target, tg_error *err)
 {
     tg_location location;
     tg_table_facts facts;
     TG_TRY(tg_execution_existing_target(ex, &ex->stmt->name, &location, &facts, err));
+    if (tg_ownership_of(&facts).needs_refresh) {
+        (void)tg_standalone_needs_refresh(&location, err);
+        return tg_error_at(err, ex->stmt->name.span);
+    }
     *out_target = (tg_program_target){
         .name = location.full_name,
         .path = location.path,

@@ -3,7 +3,7 @@
  * One statement: parse, look up names, run, give rows. Tables are pinned at their newest version
  * once per statement.
  */
-#include "api/api_int.h"
+#include "api/standalone.h"
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -135,6 +135,9 @@ static tg_code resolve(void *self, const tg_relation *relation, tg_arena *arena,
     TG_TRY(version_of(ex, relation, &location, &version, err));
     tg_auto_error tg_error inner = TG_ERROR_INIT;
     tg_code code = describe(ex, &location, version, &out->table, &inner);
+    if (code == TG_OK && out->table->needs_refresh && !ex->describes) {
+        return tg_standalone_needs_refresh(&location, err);
+    }
     if (code != TG_OK && version < 0 && is_missing(&location, &inner)) {
         return not_found(ex, &relation->name, err);
     }
@@ -243,13 +246,6 @@ static tg_code refuse(const tg_stmt *stmt, tg_error *err)
     return tg_error_span(err, stmt->span.offset, words.len);
 }
 
-static tg_code pipeline_only(const tg_stmt *stmt, tg_error *err)
-{
-    (void)refuse(stmt, err);
-    return tg_error_hint(err, "Put it into a .sql file of a pipeline (tidegate init --name NAME "
-                              "makes one) and use tidegate run.");
-}
-
 static tg_code dispatch(tg_execution *ex, tg_error *err)
 {
     switch (ex->stmt->kind) {
@@ -282,10 +278,15 @@ static tg_code dispatch(tg_execution *ex, tg_error *err)
     case TG_STMT_CREATE_MATERIALIZED_VIEW:
     case TG_STMT_CREATE_FLOW:
     case TG_STMT_REFRESH:
-        return pipeline_only(ex->stmt, err);
+        return tg_api_run_standalone(ex, err);
+    case TG_STMT_ALTER:
+        if (tg_str_eq(ex->stmt->object_word, TG_S("STREAMING TABLE")) ||
+            tg_str_eq(ex->stmt->object_word, TG_S("MATERIALIZED VIEW"))) {
+            return tg_api_run_alter(ex, err);
+        }
+        return refuse(ex->stmt, err);
     case TG_STMT_UPDATE:
     case TG_STMT_MERGE:
-    case TG_STMT_ALTER:
     case TG_STMT_OPTIMIZE:
     case TG_STMT_VACUUM:
     case TG_STMT_OTHER:
@@ -294,9 +295,15 @@ static tg_code dispatch(tg_execution *ex, tg_error *err)
     TG_FAIL(err, INTERNAL_ERROR, "unknown kind of statement");
 }
 
-static tg_code run(tg_api *api, tg_str text, const char *file, tg_result *result, tg_error *err)
+static tg_code run(tg_api *api, tg_str text, const char *file, tg_str source, size_t offset,
+                   tg_result *result, tg_error *err)
 {
-    tg_execution ex = {.api = api, .arena = result->arena, .file = file, .result = result};
+    tg_execution ex = {.api = api,
+                       .arena = result->arena,
+                       .file = file,
+                       .source = source,
+                       .offset = offset,
+                       .result = result};
     ex.now_us = api->has_now ? api->now_us : api->env->now_us(api->env->self);
     tg_map_init(&ex.tables, result->arena);
     tg_map_init(&ex.view_scopes, result->arena);
@@ -317,7 +324,7 @@ tg_code tg_api_execute(tg_api *api, tg_str text, const char *file, tg_str source
     result->arena = arena;
     result->scratch = tg_arena_new();
     result->batch_row = -1;
-    tg_code code = run(api, text, file, result, err);
+    tg_code code = run(api, text, file, source, offset, result, err);
     if (code != TG_OK) {
         if (err->has_span && !err->place.line) {
             err->span_offset += offset;

@@ -109,6 +109,12 @@ tg_code tg_api_open(const tg_api_options *options, tg_api **out_api, tg_diags *d
     api->env = options->env ? options->env : tg_env_system();
     api->own_env = *api->env;
     api->own_env.cancelled = &api->cancelled;
+    api->permissions = options->permissions;
+    api->program = tg_str_copy(arena, options->program);
+    const char *update_id = api->env->getenv(api->env->self, TG_UPDATE_ID_VARIABLE);
+    if (update_id && strlen(update_id) == 36 && !strpbrk(update_id, "/.")) {
+        api->update_id = tg_str_copy(arena, tg_str_from(update_id));
+    }
     tg_map_init_ignore_case(&api->views, arena);
     tg_error err = TG_ERROR_INIT;
     tg_code code = check_defaults(options, &err);

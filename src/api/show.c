@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SHOW and DESCRIBE: facts of tables as rows of strings. */
 #include "api/eventlog_int.h"
+#include "api/standalone.h"
 
 typedef TG_VEC(tg_value) cells;
 
@@ -124,6 +125,7 @@ static tg_code show_columns(tg_execution *ex, tg_error *err)
         return TG_OK;
     }
     const tg_table *table;
+    ex->describes = true;
     TG_TRY(tg_execution_table(ex, &ex->stmt->name, &table, err));
     cells list = {0};
     for (size_t i = 0; i < table->schema.count; i++) {
@@ -173,9 +175,22 @@ static void add_string(tg_buf *text, tg_str value, tg_arena *arena)
     tg_buf_adds(text, tg_value_literal(arena, tg_string_value(value)));
 }
 
+static const char *const CREATE_NAMES[] = {"createtab_stmt"};
+
+static tg_code show_create_standalone(tg_execution *ex, tg_error *err)
+{
+    tg_standalone_table table;
+    tg_str text;
+    TG_TRY(tg_standalone_find(ex, &ex->stmt->name, &table, err));
+    TG_TRY(tg_standalone_create_text(ex, &table, &text, err));
+    cells list = {0};
+    add(ex, &list, text);
+    finish(ex, CREATE_NAMES, 1, &list);
+    return TG_OK;
+}
+
 static tg_code show_create(tg_execution *ex, tg_error *err)
 {
-    static const char *const NAMES[] = {"createtab_stmt"};
     tg_location location;
     tg_table_facts facts;
     const tg_view *view;
@@ -185,10 +200,13 @@ static tg_code show_create(tg_execution *ex, tg_error *err)
         cells one = {0};
         tg_view_print(view, &text);
         add(ex, &one, tg_buf_take(&text, ex->arena));
-        finish(ex, NAMES, 1, &one);
+        finish(ex, CREATE_NAMES, 1, &one);
         return TG_OK;
     }
     TG_TRY(tg_execution_existing_target(ex, &ex->stmt->name, &location, &facts, err));
+    if (location.is_managed && tg_ownership_of(&facts).is_standalone) {
+        return show_create_standalone(ex, err);
+    }
     tg_buf_addf(&text, "CREATE TABLE %.*s (", TG_SARG(location.full_name));
     for (size_t i = 0; i < facts.schema.count; i++) {
         tg_buf_addz(&text, i > 0 ? ",\n  " : "\n  ");
@@ -214,7 +232,7 @@ static tg_code show_create(tg_execution *ex, tg_error *err)
     tg_buf_addz(&text, facts.property_count > 0 ? "\n)" : "");
     cells list = {0};
     add(ex, &list, tg_buf_take(&text, ex->arena));
-    finish(ex, NAMES, 1, &list);
+    finish(ex, CREATE_NAMES, 1, &list);
     return TG_OK;
 }
 
@@ -280,8 +298,51 @@ static tg_code describe_view(tg_execution *ex, const tg_view *view, tg_error *er
     return TG_OK;
 }
 
+/* What a streaming table or materialized view is, whose, and how its last refresh went. */
+static tg_code add_dataset(tg_execution *ex, cells *list, tg_error *err)
+{
+    tg_standalone_table table;
+    TG_TRY(tg_standalone_find(ex, &ex->stmt->name, &table, err));
+    if (table.own.owner.len == 0) {
+        return TG_OK;
+    }
+    tg_refresh_info info;
+    TG_TRY(tg_standalone_refresh_info(ex, &table, &info, err));
+    add_row(ex, list, TG_S("Type"), table.own.kind, TG_S(""));
+    if (table.own.is_standalone) {
+        tg_str text;
+        TG_TRY(tg_standalone_create_text(ex, &table, &text, err));
+        add_row(ex, list, TG_S("View Text"), text, TG_S(""));
+        add_row(ex, list, TG_S("Refresh Schedule"),
+                tg_standalone_schedule_shown(ex, table.own.schedule), TG_S(""));
+    } else {
+        add_row(ex, list, TG_S("Pipeline Id"), table.own.owner, TG_S(""));
+        add_row(ex, list, TG_S("Definition"),
+                table.own.is_inactive ? TG_S("INACTIVE: the pipeline does not define it any more")
+                                      : TG_S("ACTIVE"),
+                TG_S(""));
+    }
+    const struct {
+        tg_str name, value;
+    } rows[] = {{TG_S("Last Refreshed"), info.time},
+                {TG_S("Last Refresh Status"), info.status},
+                {TG_S("Last Refresh Type"), info.technique},
+                {TG_S("Last Refresh Window"), info.window},
+                {TG_S("Latest Update Id"), info.update_id}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        if (rows[i].value.len > 0) {
+            add_row(ex, list, rows[i].name, rows[i].value, TG_S(""));
+        }
+    }
+    if (table.own.needs_refresh) {
+        add_row(ex, list, TG_S("Last Refresh Status"), TG_S("NEVER REFRESHED"), TG_S(""));
+    }
+    return TG_OK;
+}
+
 static tg_code describe_table(tg_execution *ex, tg_error *err)
 {
+    ex->describes = true;
     const tg_name *name = &ex->stmt->name;
     const tg_temp_view *view =
         name->count == 1 ? tg_map_get(&ex->api->views, name->parts[0].text) : NULL;
@@ -316,6 +377,10 @@ static tg_code describe_table(tg_execution *ex, tg_error *err)
         if (table->format == TG_FORMAT_DELTA) {
             add_row(ex, &list, TG_S("Version"),
                     tg_str_printf(ex->arena, "%lld", (long long)table->version), TG_S(""));
+            TG_TRY(tg_catalog_locate(&ex->api->catalog, name, ex->arena, &location, err));
+            if (location.is_managed) {
+                TG_TRY(add_dataset(ex, &list, err));
+            }
         }
     }
     finish(ex, DESCRIBE_NAMES, 3, &list);

@@ -216,6 +216,11 @@ static int update(tg_cli *cli, bool is_dry_run)
         return tg_cli_usage(&err, cli->command);
     }
     options.params = params;
+    tg_str *adopt;
+    if (tg_cli_list(cli, TG_OPT_ADOPT, &adopt, &options.adopt_count, &err) != TG_OK) {
+        return tg_cli_usage(&err, cli->command);
+    }
+    options.adopt = adopt;
     int status = read_overrides(cli, &options);
     if (status != TG_STATUS_OK) {
         return status;

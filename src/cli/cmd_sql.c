@@ -17,6 +17,10 @@ static tg_code run_statement(sql_run *run, tg_str source, const char *file, tg_s
     TG_TRY(tg_api_execute(run->api, tg_str_sub(source, span.offset, span.offset + span.len), file,
                           source, span.offset, &result, err));
     tg_code code = tg_cli_print_result(result, run->format, run->statement, stdout, err);
+    if (code == TG_OK && result->note) {
+        fflush(stdout);
+        fprintf(stderr, "note: %s\n", result->note);
+    }
     tg_result_close(result);
     return code;
 }

@@ -54,6 +54,22 @@ int tg_cli_open(tg_cli *cli, bool need_spec, tg_api **out_api)
         .schema = cli->value[TG_OPT_SCHEMA],
         .strict_spec = cli->given[TG_OPT_STRICT_SPEC],
     };
+    tg_update_options *permissions = TG_NEW(cli->arena, tg_update_options);
+    tg_str *adopt, *allow_reset;
+    if (tg_cli_list(cli, TG_OPT_ADOPT, &adopt, &permissions->adopt_count, &err) != TG_OK ||
+        tg_cli_list(cli, TG_OPT_ALLOW_RESET, &allow_reset, &permissions->allow_reset_count, &err) !=
+            TG_OK) {
+        return tg_cli_usage(&err, cli->command);
+    }
+    permissions->adopt = adopt;
+    permissions->allow_reset = allow_reset;
+    permissions->allow_shrink = cli->given[TG_OPT_ALLOW_SHRINK];
+    permissions->allow_clock_back = cli->given[TG_OPT_ALLOW_CLOCK_BACK];
+    options.permissions = permissions;
+    if (tg_fs_real_path(tg_fs_local(), TG_S("/proc/self/exe"), cli->arena, &options.program,
+                        NULL) != TG_OK) {
+        options.program = (tg_str){0}; /* REFRESH ... ASYNC tells that it is missing */
+    }
     if (tg_fs_real_path(tg_fs_local(), TG_S("."), cli->arena, &options.folder, &err) != TG_OK) {
         tg_cli_print_error(&err);
         return TG_STATUS_FAILED;

@@ -46,7 +46,7 @@ static bool option_of(size_t option, tg_command_id command)
 
 /* Options that exist elsewhere under these names: accepted by other tools of the same kind, said so
  * instead of "unknown". */
-static const char *const LATER[] = {"conf", "adopt", "master", "remote", "listen"};
+static const char *const LATER[] = {"conf", "master", "remote", "listen"};
 
 /* The same for commands. */
 static const struct {
@@ -139,7 +139,7 @@ static int find_option(const tg_cli *cli, tg_str name, char letter)
 static bool says_itself_what_is_empty(int option)
 {
     return option == TG_OPT_REFRESH || option == TG_OPT_FULL_REFRESH ||
-           option == TG_OPT_ALLOW_RESET || option == TG_OPT_NAME ||
+           option == TG_OPT_ALLOW_RESET || option == TG_OPT_ADOPT || option == TG_OPT_NAME ||
            option == TG_OPT_EXECUTE || option == TG_OPT_FORMAT || option == TG_OPT_LIMIT ||
            option == TG_OPT_LEVEL || option == TG_OPT_EVENT_TYPE || option == TG_OPT_NUMBER;
 }

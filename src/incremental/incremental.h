@@ -91,11 +91,14 @@ typedef struct tg_refresh_input {
     size_t partition_count;
     const tg_property *properties; /* wanted ones; others of the table are kept */
     size_t property_count;
+    const tg_str *unwanted_properties; /* keys that the table may not have */
+    size_t unwanted_count;
     tg_str comment;
     const tg_column_def *columns; /* declared columns, may be empty */
     size_t column_count;
     bool forgets_later_clock; /* the clock may go back: it counts as the latest from now on */
     tg_str new_table_id;      /* for a table that does not exist yet */
+    bool is_blank;       /* the table exists and was never refreshed: it is not partitioned yet */
     /* facts */
     tg_table_facts target;
     tg_state_facts state;

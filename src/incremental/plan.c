@@ -51,7 +51,24 @@ static bool definition_matches_table(const tg_refresh_input *input)
             return false;
         }
     }
+    for (size_t i = 0; i < input->unwanted_count; i++) {
+        tg_str key = input->unwanted_properties[i];
+        if (find_property(input->target.properties, input->target.property_count, key) &&
+            !find_property(input->properties, input->property_count, key)) {
+            return false;
+        }
+    }
     return tg_str_eq(input->comment, input->target.comment);
+}
+
+static bool is_unwanted(const tg_refresh_input *input, tg_str key)
+{
+    for (size_t i = 0; i < input->unwanted_count; i++) {
+        if (tg_str_ieq(input->unwanted_properties[i], key)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void merge_properties(const tg_refresh_input *input, tg_arena *arena,
@@ -59,8 +76,9 @@ static void merge_properties(const tg_refresh_input *input, tg_arena *arena,
 {
     TG_VEC(tg_property) merged = {0};
     for (size_t i = 0; i < input->target.property_count; i++) {
-        if (!find_property(input->properties, input->property_count,
-                           input->target.properties[i].key)) {
+        tg_str key = input->target.properties[i].key;
+        if (!find_property(input->properties, input->property_count, key) &&
+            !is_unwanted(input, key)) {
             TG_VEC_PUSH(arena, &merged, input->target.properties[i]);
         }
     }
@@ -283,7 +301,7 @@ static bool same_partitioning(const tg_refresh_input *input)
 
 tg_code tg_plan_check_partitioning(const tg_refresh_input *input, tg_error *err)
 {
-    if (!input->target.exists || same_partitioning(input)) {
+    if (!input->target.exists || input->is_blank || same_partitioning(input)) {
         return TG_OK;
     }
     TG_ERR(err, CANNOT_UPDATE_PARTITION_COLUMNS, "the partition columns of %.*s cannot be changed",
@@ -296,7 +314,7 @@ tg_code tg_plan_check_partitioning(const tg_refresh_input *input, tg_error *err)
 static const tg_str *partition_names(const tg_refresh_input *input, tg_schema schema,
                                      tg_arena *arena)
 {
-    if (input->target.exists) {
+    if (input->target.exists && !input->is_blank) {
         return input->target.partition_columns;
     }
     tg_str *names = TG_NEW_ARRAY(arena, tg_str, input->partition_count);

@@ -9,7 +9,7 @@
 
 #include <time.h>
 
-#include "pipeline/properties.h"
+#include "pipeline/owner.h"
 
 static void dispose_error(void *object)
 {
@@ -18,62 +18,18 @@ static void dispose_error(void *object)
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 
-static tg_code judge_owner(tg_update *u, const tg_flow_run *run, tg_error *err)
-{
-    const tg_table_facts *facts = &run->target->facts;
-    const tg_dataset *dataset = run->flow->dataset;
-    tg_str owner = tg_property_get(facts->properties, facts->property_count, "tidegate.pipelineId");
-    if (owner.len == 0 || !tg_str_eq(owner, u->result->pipeline_id)) {
-        (void)TG_ERR(err, TIDEGATE_TABLE_NOT_OWNED, "table `%.*s` exists already and %s",
-                     TG_SARG(dataset->full_name),
-                     owner.len ? "belongs to another pipeline" : "was not made by this pipeline");
-        (void)tg_error_at(err, dataset->stmt->name.span);
-        if (owner.len) {
-            (void)tg_error_detail(
-                err, "Its pipeline has the id %.*s, this one %.*s.", TG_SARG(owner),
-                TG_SARG(u->result->pipeline_id.len ? u->result->pipeline_id : TG_S("none yet")));
-        }
-        return tg_error_hint(err, "Choose another name or warehouse, or drop the table; taking it "
-                                  "over is not available yet.");
-    }
-    const char *kind = tg_dataset_kind_event_name(dataset->kind);
-    tg_str was = tg_property_get(facts->properties, facts->property_count, "tidegate.datasetKind");
-    if (was.len && !tg_str_eq(was, tg_str_from(kind))) {
-        (void)TG_ERR(
-            err, TIDEGATE_DATASET_KIND_CHANGED,
-            "table `%.*s` was made as a %s and cannot become a %s", TG_SARG(dataset->full_name),
-            tg_str_eq(was, TG_S("STREAMING_TABLE")) ? "streaming table" : "materialized view",
-            tg_dataset_kind_name(dataset->kind));
-        (void)tg_error_at(err, dataset->stmt->name.span);
-        return tg_error_hint(err, "Drop the table first, or give the definition another name.");
-    }
-    return TG_OK;
-}
-
-static tg_code check_owner(tg_update *u, const tg_flow_run *run, tg_error *err)
-{
-    const tg_dataset *dataset = run->flow->dataset;
-    tg_code code = run->target->facts.exists ? judge_owner(u, run, err) : TG_OK;
-    if (code != TG_OK) {
-        tg_error_locate(err, dataset->file->shown_name,
-                        dataset->file->text); /* not always the flow's file */
-    }
-    return code;
-}
-
 /* State and commits of the target at its facts' version. */
 static tg_code load_state(tg_update *u, tg_flow_run *run, tg_error *err)
 {
     const tg_engine *engine = run->engine;
     tg_refresh_input *input = &run->input;
     input->target = run->target->facts;
+    input->is_blank = tg_ownership_of(&input->target).needs_refresh;
     input->state = (tg_state_facts){.state_version = -1};
     input->commits = NULL;
     input->commit_count = 0;
     if (!input->target.exists) {
-        char table_id[37];
-        u->context->env->uuid(u->context->env->self, table_id);
-        input->new_table_id = tg_str_copy(run->arena, tg_str_from(table_id));
+        input->new_table_id = tg_owner_new_table_id(u, run);
         return TG_OK;
     }
     tg_str app_id = tg_flow_app_id(run->arena, input->target.table_id, run->flow->full_name);
@@ -94,18 +50,6 @@ static tg_code load_state(tg_update *u, tg_flow_run *run, tg_error *err)
                                  app_id, u->zone, run->arena, &commits, &input->commit_count, err));
     input->commits = commits;
     return TG_OK;
-}
-
-static const tg_property *wanted_properties(const tg_update *u, const tg_flow_run *run,
-                                            size_t *out_count)
-{
-    const tg_dataset *dataset = run->flow->dataset;
-    tg_property *properties = TG_NEW_ARRAY(run->arena, tg_property, dataset->property_count + 1);
-    memcpy(properties, dataset->properties, dataset->property_count * sizeof(*properties));
-    properties[dataset->property_count] =
-        (tg_property){.key = TG_S("tidegate.pipelineId"), .value = u->result->pipeline_id};
-    *out_count = dataset->property_count + 1;
-    return properties;
 }
 
 static tg_digest digest_definition(const tg_update *u, const tg_flow_run *run)
@@ -155,7 +99,7 @@ static void fill_input(tg_update *u, tg_flow_run *run)
                                     .comment = dataset->stmt->clauses.comment,
                                     .columns = dataset->stmt->columns,
                                     .column_count = dataset->stmt->column_count};
-    run->input.properties = wanted_properties(u, run, &run->input.property_count);
+    tg_owner_ask(u, run);
     run->result->is_full_refresh = run->is_full;
     if (run->override) {
         run->input.predicate = run->override_expr;
@@ -302,7 +246,7 @@ bool tg_flow_reads_changed_table(const tg_update *u, const tg_flow *flow)
 static tg_code analyse(tg_update *u, tg_flow_run *run, tg_error *err)
 {
     TG_TRY(tg_update_load_target(run, run->flow->dataset, err));
-    TG_TRY(check_owner(u, run, err));
+    TG_TRY(tg_owner_check(u, run, err));
     fill_input(u, run);
     TG_TRY(load_state(u, run, err));
     TG_TRY(tg_update_collect_pins(run, err));
@@ -417,7 +361,7 @@ static tg_code plan_again(tg_update *u, tg_flow_run *run, tg_error *err)
     const tg_engine *engine = run->engine;
     TG_TRY(engine->table_facts(engine->self, run->input.target_path, run->arena,
                                &run->target->facts, err));
-    TG_TRY(check_owner(u, run, err));
+    TG_TRY(tg_owner_check(u, run, err));
     TG_TRY(load_state(u, run, err));
     TG_TRY(plan(u, run, /* try_quick: */ true, err));
     tg_flow_keep_plan(u, run);

@@ -390,6 +390,16 @@ static void read_file(tg_graph_builder *b, tg_str path, tg_source_file *file)
     b->has_broken = b->has_broken || statements.broken_count > 0;
 }
 
+static void read_standalone(tg_graph_builder *b)
+{
+    const tg_standalone *standalone = b->spec->standalone;
+    tg_catalog scope = tg_spec_catalog(b->spec, b->fs);
+    for (size_t i = 0; i < standalone->statement_count; i++) {
+        register_statement(b, standalone->statements[i].file, standalone->statements[i].stmt,
+                           &scope);
+    }
+}
+
 static void read_files(tg_graph_builder *b)
 {
     size_t count = 0;
@@ -444,7 +454,11 @@ tg_code tg_graph_build(const tg_spec *spec, const tg_fs *fs, tg_arena *arena,
     *out_graph = NULL;
     size_t errors = diags->error_count;
     tg_params_init(&b.params, spec, arena);
-    read_files(&b);
+    if (spec->standalone) {
+        read_standalone(&b);
+    } else {
+        read_files(&b);
+    }
     if (!b.has_unknown && !b.has_broken) { /* else a name may stand in what was not read */
         tg_params_check_used(&b.params, diags);
     }

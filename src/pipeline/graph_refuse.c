@@ -140,9 +140,11 @@ void tg_graph_refuse_clauses(tg_graph_builder *b, const tg_source_file *file, co
             (void)tg_error_at(&err, clauses->schedule_span);
             tg_graph_fail_with(b, file, &err);
         }
-        tg_graph_fail(b, file, clauses->schedule_span, TG_E_UNSUPPORTED_FEATURE,
-                      "Start `tidegate run` from cron or a systemd timer.",
-                      "schedules are not available yet");
+        if (!b->spec->standalone) {
+            tg_graph_fail(b, file, clauses->schedule_span, TG_E_UNSUPPORTED_FEATURE,
+                          "Start `tidegate run` from cron or a systemd timer.",
+                          "schedules are not available yet");
+        }
     }
     if (clauses->refresh_policy.len) {
         refuse(b, file, stmt->name.span, "REFRESH POLICY is");
@@ -263,6 +265,11 @@ void tg_graph_read_properties(tg_graph_builder *b, tg_dataset *dataset)
     TG_VEC_PUSH(b->arena, &kept,
                 (tg_property){.key = TG_S("tidegate.datasetKind"),
                               .value = tg_str_from(tg_dataset_kind_event_name(dataset->kind))});
+    const tg_standalone *standalone = b->spec->standalone;
+    for (size_t i = 0; standalone && !standalone->is_refresh && i < standalone->property_count;
+         i++) {
+        TG_VEC_PUSH(b->arena, &kept, standalone->properties[i]);
+    }
     dataset->properties = kept.items;
     dataset->property_count = kept.count;
 }

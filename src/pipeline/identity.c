@@ -55,6 +55,10 @@ static tg_code create_id(const tg_spec *spec, const tg_fs *fs, const tg_env *env
 tg_code tg_spec_pipeline_id(const tg_spec *spec, const tg_fs *fs, const tg_env *env, bool create,
                             tg_arena *arena, tg_str *out_id, tg_error *err)
 {
+    if (spec->standalone) {
+        *out_id = spec->standalone->table_id;
+        return TG_OK;
+    }
     tg_str path = tg_path_join(arena, spec->storage, TG_S("pipeline.json"));
     bool exists;
     TG_TRY_CTX(tg_fs_exists(fs, path, &exists, err), err, "while reading the pipeline's identity");

@@ -33,7 +33,10 @@ typedef struct tg_param {
     const char *origin; /* for messages: "--param" */
 } tg_param;
 
+typedef struct tg_standalone tg_standalone;
+
 typedef struct tg_spec {
+    const tg_standalone *standalone; /* NULL: a pipeline of files */
     tg_str path;   /* as the user knows it: for messages */
     tg_str text;   /* of the file: places point into it */
     tg_str folder; /* absolute: relative paths resolve against it */
@@ -122,6 +125,26 @@ typedef struct tg_source_file {
     tg_str path;            /* absolute */
     tg_str text;            /* after substitution of ${key}: what spans point into */
 } tg_source_file;
+
+/* One statement of a standalone table. Spans point into file->text; all names in it are full ones. */
+typedef struct tg_standalone_stmt {
+    const tg_stmt *stmt;
+    const tg_source_file *file;
+} tg_standalone_stmt;
+
+/*
+ * A table that a statement outside of pipeline files defines is a pipeline of its own: one table,
+ * one flow at most, the table's id for its own, no spec and no files. Its definition stands in the
+ * table's properties (owner.h).
+ */
+struct tg_standalone {
+    tg_str table_id;                  /* of the table; of the one that the update makes */
+    tg_standalone_stmt statements[2]; /* the table; CREATE FLOW */
+    size_t statement_count;
+    bool is_refresh; /* of a definition that is kept: nobody may change it meanwhile */
+    const tg_property *properties; /* CREATE: the definition, to be kept; REFRESH: as it is kept */
+    size_t property_count;
+};
 
 typedef struct tg_flow tg_flow;
 typedef struct tg_dataset tg_dataset;
@@ -266,6 +289,9 @@ typedef struct tg_update_options {
     bool allow_clock_back;        /* --allow-clock-back: the clock may go back */
     const tg_override *overrides; /* INVALID_REPLACE_WHERE_OVERRIDE.* before anything is touched */
     size_t override_count;
+    const tg_str *adopt; /* --adopt: tables to take over from whom they belong to; short or full */
+    size_t adopt_count;
+    tg_str update_id; /* who starts it may have told it already; empty: a new one */
     tg_str now;        /* --now as written; empty: the clock of tg_env */
     tg_str timezone;   /* --timezone; empty: the spec's */
     bool explain;      /* keep the printed refresh programs in the result */

@@ -252,6 +252,13 @@ static tg_code describe(const tg_flow_run *run, const tg_location *location, tg_
                    err, "while reading %.*s", TG_SARG(location->full_name));
     }
     *out = source->pin.table;
+    if ((*out)->needs_refresh) {
+        (void)TG_ERR(err, STREAMING_TABLE_NEEDS_REFRESH,
+                     "streaming table `%.*s` was never refreshed: it holds nothing yet",
+                     TG_SARG(location->full_name));
+        return tg_error_hint(err, "Give it a flow: CREATE FLOW f AS INSERT INTO %.*s BY NAME ...",
+                             TG_SARG(location->full_name));
+    }
     return TG_OK;
 }
 

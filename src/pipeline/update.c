@@ -44,7 +44,9 @@ static tg_code open_log(tg_update *u, tg_error *err)
     bool writes = !u->options->is_dry_run;
     char update_id[37];
     context->env->uuid(context->env->self, update_id);
-    u->result->update_id = tg_str_copy(u->arena, tg_str_from(update_id));
+    u->result->update_id = u->options->update_id.len
+                               ? u->options->update_id
+                               : tg_str_copy(u->arena, tg_str_from(update_id));
     TG_TRY(tg_spec_pipeline_id(spec, context->fs, context->env, writes, u->arena,
                                &u->result->pipeline_id, err));
     const tg_event_origin origin = {.pipeline_id = u->result->pipeline_id,
@@ -245,6 +247,7 @@ static tg_code run_update(tg_update *u)
     if (code == TG_OK) {
         TG_TRY(tg_update_select(u));
         TG_TRY(tg_update_apply_overrides(u));
+        TG_TRY(tg_update_check_adopt(u));
         code = open_log(u, &err);
     }
     if (code != TG_OK) {

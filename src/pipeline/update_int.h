@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared by the files that run an update: update.c (phases), selection.c (--refresh), override.c
- * (--replace-where), sources.c (pins and names), flow.c (one refresh), guard.c (what is refused to a
- * refresh), forecast.c (plans without a run), count.c (rows), update_events.c (what is told).
+ * (--replace-where), owner.c (whose tables they are), sources.c (pins and names), flow.c (one
+ * refresh), guard.c (what is refused to a refresh), forecast.c (plans without a run), count.c (rows),
+ * update_events.c (what is told).
  */
 #ifndef TG_PIPELINE_UPDATE_INT_H
 #define TG_PIPELINE_UPDATE_INT_H
@@ -117,6 +118,16 @@ TG_CHECKED tg_code tg_update_collect_pins(tg_flow_run *run, tg_error *err);
 /* Resolves names in the queries of the graph; self is the tg_flow_run that binds. */
 tg_code tg_update_resolve(void *self, const tg_relation *relation, tg_arena *arena,
                           tg_resolved *out, tg_error *err);
+
+/* ---- owner.c ---- */
+/* Every name of --adopt is a table of this pipeline; errors go to diags. */
+TG_CHECKED tg_code tg_update_check_adopt(tg_update *u);
+/* May this pipeline write the table that it found? Errors are located at the definition. */
+TG_CHECKED tg_code tg_owner_check(tg_update *u, const tg_flow_run *run, tg_error *err);
+/* What the table says of its owner and definition: the wanted properties of the run's input. */
+void tg_owner_ask(tg_update *u, tg_flow_run *run);
+/* The id of a table that this update makes. */
+tg_str tg_owner_new_table_id(const tg_update *u, const tg_flow_run *run);
 
 /* ---- flow.c ---- */
 /* Facts, ownership, quick plan, else binding and the plan. Touches nothing. Errors go to diags. */

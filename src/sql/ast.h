@@ -437,10 +437,10 @@ typedef enum tg_stmt_kind {
     TG_STMT_SHOW_PARTITIONS,    /* name */
     TG_STMT_DESCRIBE,           /* name; describe_kind */
     TG_STMT_DROP,               /* name; drop_what */
-    TG_STMT_REFRESH, /* name, full, where: parsed, refused until standalone tables are built */
-    TG_STMT_EXPLAIN, /* inner */
-    TG_STMT_ALTER,   /* parsed for its object name, rest as text */
-    TG_STMT_RESTORE, /* name; restore_version or restore_timestamp, rest as text */
+    TG_STMT_REFRESH,            /* name, full, where, async */
+    TG_STMT_EXPLAIN,            /* inner */
+    TG_STMT_ALTER,              /* name, alter; rest as text */
+    TG_STMT_RESTORE,            /* name; restore_version or restore_timestamp, rest as text */
     TG_STMT_OPTIMIZE,
     TG_STMT_VACUUM, /* name, rest as text */
     TG_STMT_OTHER /* known statement that tidegate does not run (GRANT, CACHE, ...): refused by its
@@ -462,6 +462,14 @@ typedef enum tg_describe_kind {
     TG_DESCRIBE_QUERY,
     TG_DESCRIBE_FUNCTION
 } tg_describe_kind;
+
+/* What an ALTER asks for, as far as it is taken apart. */
+typedef enum tg_alter_kind {
+    TG_ALTER_OTHER, /* rest says it */
+    TG_ALTER_ADD_SCHEDULE,
+    TG_ALTER_CHANGE_SCHEDULE, /* both: clauses.schedule */
+    TG_ALTER_DROP_SCHEDULE
+} tg_alter_kind;
 
 /* column = value */
 typedef struct tg_assignment {
@@ -499,6 +507,7 @@ typedef struct tg_stmt {
     tg_expr *restore_version, *restore_timestamp; /* RESTORE: one of the two */
     bool full, async;
     tg_describe_kind describe;
+    tg_alter_kind alter;
     tg_str object_word;    /* DROP, REFRESH, ALTER TABLE|VIEW|SCHEMA|STREAMING TABLE|..., words of
                            OTHER, level of EXPLAIN; upper case */
     tg_str rest;           /* what was not taken apart, as written: MERGE, ALTER, OPTIMIZE, VACUUM,

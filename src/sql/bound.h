@@ -128,6 +128,7 @@ typedef struct tg_table {
     int64_t version; /* DELTA: the version that is read; -1: the latest when the engine pins it */
     const tg_property *options; /* CSV, JSON: read options (header, sep, ...) */
     size_t option_count;
+    bool needs_refresh; /* a streaming table that was never refreshed: it holds no answer yet */
 } tg_table;
 
 struct tg_rel {

@@ -101,7 +101,7 @@ static tg_code parse_schedule_words(tg_parser *parser)
     return TG_OK;
 }
 
-static tg_code parse_schedule(tg_parser *parser, tg_dataset_clauses *clauses)
+tg_code tg_parse_schedule(tg_parser *parser, tg_dataset_clauses *clauses)
 {
     size_t offset = tg_parse_offset(parser);
     TG_TRY(parse_schedule_words(parser));
@@ -158,7 +158,7 @@ static tg_code parse_clause(tg_parser *parser, tg_stmt *stmt, clause which)
         tg_parse_advance(parser);
         return tg_parse_string(parser, "a path", &clauses->location);
     case CLAUSE_SCHEDULE:
-        return parse_schedule(parser, clauses);
+        return tg_parse_schedule(parser, clauses);
     case CLAUSE_POLICY:
         tg_parse_advance(parser);
         tg_parse_advance(parser);

@@ -340,10 +340,39 @@ static bool named_text_kind(tg_keyword word, tg_stmt_kind *out_kind)
     }
 }
 
+static bool has_schedule(const tg_stmt *stmt)
+{
+    return tg_str_eq(stmt->object_word, TG_S("STREAMING TABLE")) ||
+           tg_str_eq(stmt->object_word, TG_S("MATERIALIZED VIEW"));
+}
+
+/* ADD | ALTER schedule, DROP SCHEDULE; all else is text. */
+static tg_code parse_alter_action(tg_parser *parser, tg_stmt *stmt)
+{
+    tg_keyword word = tg_parse_word(parser, 0), next = tg_parse_word(parser, 1);
+    bool is_schedule = next == TG_KW_SCHEDULE || next == TG_KW_TRIGGER;
+    size_t offset = tg_parse_offset(parser);
+    if (has_schedule(stmt) && is_schedule && (word == TG_KW_ADD || word == TG_KW_ALTER)) {
+        stmt->alter = word == TG_KW_ADD ? TG_ALTER_ADD_SCHEDULE : TG_ALTER_CHANGE_SCHEDULE;
+        tg_parse_advance(parser);
+        TG_TRY(tg_parse_schedule(parser, &stmt->clauses));
+    } else if (has_schedule(stmt) && word == TG_KW_DROP && next == TG_KW_SCHEDULE) {
+        stmt->alter = TG_ALTER_DROP_SCHEDULE;
+        tg_parse_advance(parser);
+        tg_parse_advance(parser);
+    } else {
+        return tg_parse_rest(parser, &stmt->rest);
+    }
+    stmt->rest = tg_parse_text(parser, tg_parse_span_from(parser, offset));
+    return TG_OK;
+}
+
 static tg_code parse_named_text(tg_parser *parser, tg_stmt *stmt)
 {
     if (stmt->kind == TG_STMT_ALTER) {
         TG_TRY(parse_object(parser, stmt));
+        TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
+        return parse_alter_action(parser, stmt);
     }
     TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
     return tg_parse_rest(parser, &stmt->rest);

@@ -171,6 +171,8 @@ TG_CHECKED tg_code tg_parse_inline_flow(tg_parser *parser, tg_stmt *stmt);
 /* CREATE FLOW, from the flow's name on. */
 TG_CHECKED tg_code tg_parse_create_flow(tg_parser *parser, tg_stmt *stmt);
 TG_CHECKED tg_code tg_parse_clauses(tg_parser *parser, tg_stmt *stmt);
+/* SCHEDULE ... or TRIGGER ON UPDATE ... */
+tg_code tg_parse_schedule(tg_parser *parser, tg_dataset_clauses *clauses);
 TG_CHECKED tg_code tg_parse_insert(tg_parser *parser, tg_stmt *stmt);
 TG_CHECKED tg_code tg_parse_command(tg_parser *parser, tg_stmt *stmt, bool *out_known);
 /* All tokens up to the end of the statement, as text. */

@@ -78,6 +78,10 @@ void tg_sql_visit_tables(const tg_query *query, void (*fn)(void *ctx, const tg_r
  */
 void tg_sql_visit_parameters(tg_query *query, tg_expr *expr, void (*fn)(void *ctx, tg_expr *marker),
                              void *ctx);
+/* The same, to give each name another one; stops at the first error. */
+TG_CHECKED tg_code tg_sql_rename_tables(tg_query *query,
+                                        tg_code (*fn)(void *ctx, tg_name *name, tg_error *err),
+                                        void *ctx, tg_error *err);
 
 /* SELECT star FROM from; span: the place of the whole. */
 tg_query *tg_sql_select_star(tg_arena *arena, tg_expr *star, tg_relation *from, tg_span span);

