@@ -129,8 +129,8 @@ typedef struct tg_update_request {
      */
     const char *const *allow_reset;
     size_t allow_reset_count;
-    int allow_shrink;     /**< not 0: a window may lose most of its rows. @since 0.1.0 */
-    int allow_clock_back; /**< not 0: the clock may go back. @since 0.1.0 */
+    int allow_shrink;               /**< not 0: a window may lose most of its rows. @since 0.1.0 */
+    int allow_clock_back;           /**< not 0: the clock may go back. @since 0.1.0 */
     const tg_parameter *parameters; /**< instead of the spec's; may be NULL */
     size_t parameter_count;
 } tg_update_request;

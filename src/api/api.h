@@ -158,18 +158,14 @@ TG_CHECKED tg_code tg_api_logged_update(tg_api *api, tg_str update_id, tg_arena 
                                         const tg_logged_update **out_update, tg_diags *warnings,
                                         tg_error *err);
 
-typedef struct tg_api_past_update {
-    const tg_logged_update *update;
-    bool is_running; /* its writer is at work; false without is_ended: it died */
-} tg_api_past_update;
 typedef struct tg_api_history_options {
     size_t limit;
     int64_t start_us, end_us; /* of their first events, both included */
 } tg_api_history_options;
 /* Updates, newest first. Needs the engine only where files do not suffice. */
 TG_CHECKED tg_code tg_api_history(tg_api *api, const tg_api_history_options *options,
-                                  tg_arena *arena, tg_api_past_update **out_updates,
-                                  size_t *out_count, tg_diags *warnings, tg_error *err);
+                                  tg_arena *arena, tg_past_update **out_updates, size_t *out_count,
+                                  tg_diags *warnings, tg_error *err);
 /* Exit status for an error: 4 for guards, 130 for cancelled, validation (3) when nothing was
  * touched, else 1. */
 int tg_api_status(tg_code code, bool nothing_touched);

@@ -297,7 +297,7 @@ bool tg_api_events_warning(const tg_api_events *events, tg_error *out_warning)
 
 /* ---- all updates ----------------------------------------------------------------------------- */
 
-typedef TG_VEC(tg_api_past_update) past_list;
+typedef TG_VEC(tg_past_update) past_list;
 
 static tg_code take_files(tg_api *api, const tg_api_history_options *options, tg_arena *arena,
                           past_list *list, tg_diags *warnings, tg_error *err)
@@ -309,7 +309,7 @@ static tg_code take_files(tg_api *api, const tg_api_history_options *options, tg
         if (files[i].started_us < options->start_us || files[i].started_us > options->end_us) {
             continue;
         }
-        tg_api_past_update past = {0};
+        tg_past_update past = {0};
         tg_auto_error tg_error problem = TG_ERROR_INIT;
         tg_code code =
             tg_logged_update_read(api->fs, &files[i], arena, &past.update, warnings, &problem);
@@ -360,7 +360,7 @@ static tg_code take_table(tg_api *api, const tg_api_history_options *options, tg
             gatherer = is_in(list, from_files, current) ? NULL : tg_update_gatherer_new(arena);
             if (gatherer) {
                 const tg_logged_update *update = tg_update_gatherer_result(gatherer);
-                TG_VEC_PUSH(arena, list, (tg_api_past_update){.update = update});
+                TG_VEC_PUSH(arena, list, (tg_past_update){.update = update});
             }
         }
         if (gatherer) {
@@ -373,8 +373,8 @@ static tg_code take_table(tg_api *api, const tg_api_history_options *options, tg
 
 static int newest_first(const void *a, const void *b)
 {
-    const tg_logged_update *left = ((const tg_api_past_update *)a)->update;
-    const tg_logged_update *right = ((const tg_api_past_update *)b)->update;
+    const tg_logged_update *left = ((const tg_past_update *)a)->update;
+    const tg_logged_update *right = ((const tg_past_update *)b)->update;
     if (left->started_us != right->started_us) {
         return left->started_us > right->started_us ? -1 : 1;
     }
@@ -382,7 +382,7 @@ static int newest_first(const void *a, const void *b)
 }
 
 tg_code tg_api_history(tg_api *api, const tg_api_history_options *options, tg_arena *arena,
-                       tg_api_past_update **out_updates, size_t *out_count, tg_diags *warnings,
+                       tg_past_update **out_updates, size_t *out_count, tg_diags *warnings,
                        tg_error *err)
 {
     past_list list = {0};

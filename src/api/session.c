@@ -219,11 +219,17 @@ static bool is_only_guarded(const tg_update_result *result)
     return is_only;
 }
 
+enum { RETRY_UPDATES = 1000 }; /* older ones are not asked what is left of them */
+
 tg_code tg_api_retry_options(tg_api *api, tg_str id, bool allow_clock_back, tg_retry *out_retry,
                              tg_update_options *out_options, tg_diags *warnings, tg_error *err)
 {
-    TG_TRY(tg_retry_plan(api->spec, api->fs, id, allow_clock_back, api->arena, out_retry, warnings,
-                         err));
+    const tg_api_history_options all = {
+        .limit = RETRY_UPDATES, .start_us = 0, .end_us = api->own_env.now_us(api->own_env.self)};
+    tg_past_update *past;
+    size_t count;
+    TG_TRY(tg_api_history(api, &all, api->arena, &past, &count, warnings, err));
+    TG_TRY(tg_retry_plan(past, count, id, allow_clock_back, api->arena, out_retry, err));
     if (!out_retry->update) {
         return TG_OK;
     }
@@ -232,6 +238,8 @@ tg_code tg_api_retry_options(tg_api *api, tg_str id, bool allow_clock_back, tg_r
     out_options->refresh_count = out_retry->table_count;
     out_options->overrides = out_retry->overrides;
     out_options->override_count = out_retry->override_count;
+    out_options->params = out_retry->params;
+    out_options->param_count = out_retry->param_count;
     out_options->now = out_retry->update->now;
     out_options->timezone = out_retry->update->timezone;
     out_options->cause = "RETRY_ON_FAILURE";

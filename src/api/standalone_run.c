@@ -22,6 +22,8 @@ static const tg_spec *spec_of(tg_execution *ex, const tg_standalone_table *table
     bool is_full = name->count == 3;
     spec->catalog = is_full ? name->parts[0].text : catalog->current_catalog;
     spec->schema = is_full ? name->parts[1].text : catalog->current_schema;
+    spec->declared_catalog = spec->catalog;
+    spec->declared_schema = spec->schema;
     spec->warehouse = catalog->warehouse;
     spec->timezone = tg_zone_name(ex->api->zone);
     spec->tables = catalog->mapped;

@@ -53,7 +53,7 @@ static void add_flows(const tg_logged_update *update, tg_json_out *out)
 }
 
 /* The names of the vendor's REST answer, then ours. */
-static void print_json(tg_arena *arena, const tg_api_past_update *past)
+static void print_json(tg_arena *arena, const tg_past_update *past)
 {
     const tg_logged_update *update = past->update;
     flow_counts counts = count_flows(update);
@@ -96,7 +96,7 @@ static void print_json(tg_arena *arena, const tg_api_past_update *past)
     printf("%s\n", tg_buf_cstr(&line));
 }
 
-static void print_row(tg_arena *arena, const tg_api_past_update *past)
+static void print_row(tg_arena *arena, const tg_past_update *past)
 {
     const tg_logged_update *update = past->update;
     flow_counts counts = count_flows(update);
@@ -116,7 +116,7 @@ static void print_row(tg_arena *arena, const tg_api_past_update *past)
     }
 }
 
-static void print_updates(tg_cli *cli, const tg_api *api, const tg_api_past_update *updates,
+static void print_updates(tg_cli *cli, const tg_api *api, const tg_past_update *updates,
                           size_t count)
 {
     bool as_json = cli->given[TG_OPT_JSON_LINES];
@@ -142,7 +142,7 @@ static int history(tg_cli *cli, tg_api *api, tg_api_history_options *options)
         return tg_cli_usage(&err, cli->command);
     }
     tg_diags warnings = TG_DIAGS_INIT;
-    tg_api_past_update *updates;
+    tg_past_update *updates;
     size_t count;
     tg_code code = tg_api_history(api, options, cli->arena, &updates, &count, &warnings, &err);
     if (code == TG_OK) {

@@ -189,6 +189,12 @@ typedef struct tg_logged_update {
     size_t flow_count;
 } tg_logged_update;
 
+/* As it is found later. */
+typedef struct tg_past_update {
+    const tg_logged_update *update;
+    bool is_running; /* its writer is at work; false without is_ended: it died */
+} tg_past_update;
+
 /* Gathers an update from its events, given in their order. */
 typedef struct tg_update_gatherer tg_update_gatherer;
 tg_update_gatherer *tg_update_gatherer_new(tg_arena *arena);

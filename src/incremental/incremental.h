@@ -98,7 +98,7 @@ typedef struct tg_refresh_input {
     size_t column_count;
     bool forgets_later_clock; /* the clock may go back: it counts as the latest from now on */
     tg_str new_table_id;      /* for a table that does not exist yet */
-    bool is_blank;       /* the table exists and was never refreshed: it is not partitioned yet */
+    bool is_blank; /* the table exists and was never refreshed: it is not partitioned yet */
     /* facts */
     tg_table_facts target;
     tg_state_facts state;

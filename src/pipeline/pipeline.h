@@ -37,9 +37,9 @@ typedef struct tg_standalone tg_standalone;
 
 typedef struct tg_spec {
     const tg_standalone *standalone; /* NULL: a pipeline of files */
-    tg_str path;   /* as the user knows it: for messages */
-    tg_str text;   /* of the file: places point into it */
-    tg_str folder; /* absolute: relative paths resolve against it */
+    tg_str path;                     /* as the user knows it: for messages */
+    tg_str text;                     /* of the file: places point into it */
+    tg_str folder;                   /* absolute: relative paths resolve against it */
     tg_str name;
     tg_str storage;                           /* absolute folder; may not exist yet */
     tg_str catalog, schema;                   /* defaults; "main", "default" when not given */
@@ -291,7 +291,7 @@ typedef struct tg_update_options {
     size_t override_count;
     const tg_str *adopt; /* --adopt: tables to take over from whom they belong to; short or full */
     size_t adopt_count;
-    tg_str update_id; /* who starts it may have told it already; empty: a new one */
+    tg_str update_id;  /* who starts it may have told it already; empty: a new one */
     tg_str now;        /* --now as written; empty: the clock of tg_env */
     tg_str timezone;   /* --timezone; empty: the spec's */
     bool explain;      /* keep the printed refresh programs in the result */

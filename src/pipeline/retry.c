@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Choosing what a retry runs. Event files are read from the newest update backwards, so that what
+ * Choosing what a retry runs. Updates are looked at from the newest one backwards, so that what
  * later updates did is known when an older one is judged.
  */
 #include "pipeline/retry.h"
 
 typedef struct chooser {
-    const tg_fs *fs;
     tg_arena *arena;
     bool is_explicit, allows_clock_back;
     tg_map succeeded; /* flow -> the later update that refreshed it, in whatever way */
@@ -101,7 +100,6 @@ static tg_code check_repeatable(const tg_logged_update *update, tg_error *err)
 {
     const char *what = update->full_refresh || update->full_refresh_count ? "a full refresh"
                        : update->reset_checkpoint_count                   ? "a reset of checkpoints"
-                       : update->parameter_count                          ? "parameters"
                                                                           : NULL;
     if (!what) {
         return TG_OK;
@@ -150,11 +148,19 @@ static tg_code choose(chooser *c, const tg_logged_update *update, bool *out_chos
                                      .predicate = update->overrides[i].value,
                                      .origin = "the update that is retried"};
     }
+    tg_param *params = TG_NEW_ARRAY(c->arena, tg_param, update->parameter_count);
+    for (size_t i = 0; i < update->parameter_count; i++) {
+        params[i] = (tg_param){.name = update->parameters[i].name,
+                               .value = update->parameters[i].value,
+                               .origin = "the update that is retried"};
+    }
     *c->out = (tg_retry){.update = update,
                          .tables = tables.items,
                          .table_count = tables.count,
                          .overrides = overrides,
                          .override_count = update->override_count,
+                         .params = params,
+                         .param_count = update->parameter_count,
                          .done = done.items,
                          .done_count = done.count};
     return TG_OK;
@@ -162,62 +168,53 @@ static tg_code choose(chooser *c, const tg_logged_update *update, bool *out_chos
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static tg_code check_ended(chooser *c, const tg_event_file *file, const tg_logged_update *update,
-                           bool *out_is_running, tg_error *err)
+static tg_code find_explicit(const tg_past_update *past, size_t count, tg_str id,
+                             const tg_past_update **out, tg_error *err)
 {
-    *out_is_running = false;
-    if (!update->is_ended) {
-        TG_TRY(tg_event_file_has_writer(c->fs, file->path, out_is_running, err));
+    *out = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (!tg_str_starts(past[i].update->update_id, id)) {
+            continue;
+        }
+        if (*out) {
+            (void)TG_ERR(err, TIDEGATE_UNKNOWN_UPDATE,
+                         "more than one update has an id that begins with '%.*s'", TG_SARG(id));
+            return tg_error_hint(err, "Give more of it; tidegate history lists them.");
+        }
+        *out = &past[i];
     }
-    if (*out_is_running && c->is_explicit) {
+    if (!*out) {
+        (void)TG_ERR(err, TIDEGATE_UNKNOWN_UPDATE, "no update has the id '%.*s'", TG_SARG(id));
+        return tg_error_hint(err, "tidegate history lists them.");
+    }
+    if ((*out)->is_running) {
         (void)TG_ERR(err, TIDEGATE_UPDATE_RUNNING, "update %.*s is still running",
-                     TG_SARG(update->update_id));
+                     TG_SARG((*out)->update->update_id));
         return tg_error_hint(err, "Retry it when it has ended.");
     }
     return TG_OK;
 }
 
-static tg_code find_explicit(chooser *c, tg_str storage, tg_str id, tg_diags *warnings,
-                             tg_str *out_id, tg_error *err)
-{
-    const tg_logged_update *found;
-    TG_TRY(tg_logged_update_find(c->fs, storage, TG_UPDATE_BY_ID, id, c->arena, &found, warnings,
-                                 err));
-    *out_id = found->update_id;
-    return TG_OK;
-}
-
-tg_code tg_retry_plan(const tg_spec *spec, const tg_fs *fs, tg_str id, bool allow_clock_back,
-                      tg_arena *arena, tg_retry *out, tg_diags *warnings, tg_error *err)
+tg_code tg_retry_plan(const tg_past_update *past, size_t past_count, tg_str id,
+                      bool allow_clock_back, tg_arena *arena, tg_retry *out, tg_error *err)
 {
     *out = (tg_retry){0};
-    chooser c = {.fs = fs,
-                 .arena = arena,
+    chooser c = {.arena = arena,
                  .is_explicit = id.len > 0,
                  .allows_clock_back = allow_clock_back,
                  .out = out};
     tg_map_init(&c.succeeded, arena);
     tg_map_init(&c.refreshed, arena);
-    tg_str wanted = {0};
+    const tg_past_update *wanted = NULL;
     if (c.is_explicit) {
-        TG_TRY(find_explicit(&c, spec->storage, id, warnings, &wanted, err));
+        TG_TRY(find_explicit(past, past_count, tg_str_lower(arena, id), &wanted, err));
     }
-    tg_event_file *files;
-    size_t count;
     bool is_chosen = false;
-    TG_TRY(tg_event_files(fs, spec->storage, arena, &files, &count, warnings, err));
-    for (size_t i = 0; i < count && !is_chosen; i++) {
-        const tg_logged_update *update;
-        bool is_running;
-        bool is_wanted = !wanted.len || tg_str_eq(files[i].update_id, wanted);
-        TG_TRY(tg_logged_update_read(fs, &files[i], arena, &update, warnings, err));
-        if (is_wanted) {
-            TG_TRY(check_ended(&c, &files[i], update, &is_running, err));
-            if (!is_running) {
-                TG_TRY(choose(&c, update, &is_chosen, err));
-            }
+    for (size_t i = 0; i < past_count && !is_chosen; i++) {
+        if ((!wanted || wanted == &past[i]) && !past[i].is_running) {
+            TG_TRY(choose(&c, past[i].update, &is_chosen, err));
         }
-        keep_successes(&c, update);
+        keep_successes(&c, past[i].update);
     }
     return TG_OK;
 }

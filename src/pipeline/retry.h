@@ -18,18 +18,21 @@ typedef struct tg_retry {
     size_t table_count;
     const tg_override *overrides; /* all of the update's: those of other flows are passed over */
     size_t override_count;
+    const tg_param *params; /* what :name stood for */
+    size_t param_count;
     const tg_str *done; /* flows that failed in it and were refreshed by a later update */
     size_t done_count;
 } tg_retry;
 
 /*
- * id: how the id of an update begins; empty: the newest with flows that failed, were skipped or
- * stopped, and that no later update has refreshed in the same way. Errors: TIDEGATE_UNKNOWN_UPDATE,
- * TIDEGATE_UPDATE_RUNNING, TIDEGATE_RETRY_OVERTAKEN (a guard, unless allow_clock_back),
- * UNSUPPORTED_FEATURE for requests that cannot be repeated.
+ * past: the pipeline's updates, newest first; borrowed. id: how the id of an update begins; empty:
+ * the newest with flows that failed, were skipped or stopped, and that no later update has refreshed
+ * in the same way. Errors: TIDEGATE_UNKNOWN_UPDATE, TIDEGATE_UPDATE_RUNNING,
+ * TIDEGATE_RETRY_OVERTAKEN (a guard, unless allow_clock_back), UNSUPPORTED_FEATURE for requests that
+ * cannot be repeated.
  */
-TG_CHECKED tg_code tg_retry_plan(const tg_spec *spec, const tg_fs *fs, tg_str id,
+TG_CHECKED tg_code tg_retry_plan(const tg_past_update *past, size_t past_count, tg_str id,
                                  bool allow_clock_back, tg_arena *arena, tg_retry *out,
-                                 tg_diags *warnings, tg_error *err);
+                                 tg_error *err);
 
 #endif

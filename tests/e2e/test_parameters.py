@@ -233,8 +233,10 @@ class Request(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("dry_run", ctypes.c_int), ("refresh", ctypes.c_void_p),
                 ("refresh_count", ctypes.c_size_t), ("on_event", ctypes.c_void_p), ("context", ctypes.c_void_p),
                 ("overrides", ctypes.c_void_p), ("override_count", ctypes.c_size_t),
-                ("full_refresh", ctypes.c_void_p), ("full_refresh_count", ctypes.c_size_t),
-                ("full_refresh_all", ctypes.c_int), ("parameters", ctypes.POINTER(Parameter)), ("parameter_count", ctypes.c_size_t)]
+                ("full_refresh", ctypes.c_void_p), ("full_refresh_count", ctypes.c_size_t), ("full_refresh_all", ctypes.c_int),
+                ("allow_reset", ctypes.c_void_p), ("allow_reset_count", ctypes.c_size_t),
+                ("allow_shrink", ctypes.c_int), ("allow_clock_back", ctypes.c_int),
+                ("parameters", ctypes.POINTER(Parameter)), ("parameter_count", ctypes.c_size_t)]
 
 
 class Options(ctypes.Structure):
@@ -252,7 +254,8 @@ def test_the_library_takes_them(tidegate, library_path):
         parameters = (Parameter * 1)(Parameter(b"tag", b"o'x"))
         request = Request(struct_size=ctypes.sizeof(Request), parameters=parameters, parameter_count=1)
         status = library.tg_session_update(session, ctypes.byref(request), ctypes.byref(summary), ctypes.byref(failure))
-        assert status == 0
+        library.tg_failure_text.restype = ctypes.c_char_p
+        assert status == 0, failure.value and library.tg_failure_text(failure)
         assert p.rows() == [["2024-01-03", 5, "o'x"]]
         request.struct_size = Request.parameters.offset  # an older program: :tag has no value
         status = library.tg_session_update(session, ctypes.byref(request), ctypes.byref(summary), ctypes.byref(failure))
