@@ -222,7 +222,7 @@ static void say_how_it_stands(const log_run *run, bool has_writer)
 
 static void wait_a_little(void)
 {
-    struct timespec pause = {.tv_nsec = 200 * 1000 * 1000};
+    struct timespec pause = {.tv_nsec = 200000000};
     (void)nanosleep(&pause, NULL);
 }
 

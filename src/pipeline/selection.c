@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * --refresh, --full-refresh, --full-refresh-all, --allow-reset: which flows an update runs, which of
- * them from nothing, and whose rows that may cost. Names are those of tables or flows, short where that is not ambiguous. As in Spark, either
- * list alone leaves all other tables out, and no table stands in both.
+ * them from nothing, and whose rows that may cost. Names are those of tables or flows, short where
+ * that is not ambiguous. As in Spark, either list alone leaves all other tables out, and no table
+ * stands in both.
  */
 #include "pipeline/update_int.h"
 
