@@ -43,6 +43,64 @@ static tg_region grown(tg_region region)
     return region;
 }
 
+/* ---- copying --------------------------------------------------------------------------------- */
+
+static tg_value copy_value(tg_arena *arena, tg_value value, const tg_type *type)
+{
+    bool has_bytes = type->kind == TG_TYPE_STRING || type->kind == TG_TYPE_BINARY;
+    value.type = type;
+    if (has_bytes && !value.is_null) {
+        value.as.bytes = tg_str_copy(arena, value.as.bytes);
+    }
+    return value;
+}
+
+static tg_domain copy_domain(tg_arena *arena, tg_domain domain)
+{
+    tg_interval *intervals = TG_NEW_ARRAY(arena, tg_interval, domain.interval_count);
+    domain.column = tg_str_copy(arena, domain.column);
+    domain.type = tg_type_copy(arena, domain.type);
+    for (size_t i = 0; i < domain.interval_count; i++) {
+        intervals[i] = domain.intervals[i];
+        if (intervals[i].has_low) {
+            intervals[i].low = copy_value(arena, intervals[i].low, domain.type);
+        }
+        if (intervals[i].has_high) {
+            intervals[i].high = copy_value(arena, intervals[i].high, domain.type);
+        }
+    }
+    domain.intervals = intervals;
+    return domain;
+}
+
+static tg_box copy_box(tg_arena *arena, const tg_box *box)
+{
+    tg_domain *domains = TG_NEW_ARRAY(arena, tg_domain, box->domain_count);
+    tg_str *opaques = TG_NEW_ARRAY(arena, tg_str, box->opaque_count);
+    for (size_t i = 0; i < box->domain_count; i++) {
+        domains[i] = copy_domain(arena, box->domains[i]);
+    }
+    for (size_t i = 0; i < box->opaque_count; i++) {
+        opaques[i] = tg_str_copy(arena, box->opaques[i]);
+    }
+    return (tg_box){.domains = domains,
+                    .domain_count = box->domain_count,
+                    .opaques = opaques,
+                    .opaque_count = box->opaque_count};
+}
+
+tg_region tg_region_copy(tg_arena *arena, tg_region region)
+{
+    tg_box *boxes = TG_NEW_ARRAY(arena, tg_box, region.box_count);
+    for (size_t i = 0; i < region.box_count; i++) {
+        boxes[i] = copy_box(arena, &region.boxes[i]);
+    }
+    region.boxes = boxes;
+    return region;
+}
+
+/* ---- one column ------------------------------------------------------------------------------ */
+
 static tg_region of_domain(tg_arena *arena, tg_domain domain)
 {
     if (tg_domain_is_empty(&domain)) {
@@ -268,15 +326,17 @@ static void add_box(tg_arena *arena, box_list *list, tg_box box)
     TG_VEC_PUSH(arena, list, box);
 }
 
-static tg_region finish(const box_list *list, bool is_upper_bound)
+/* The answer out of the scratch arena in which it was made. */
+static tg_region finish(tg_arena *arena, const box_list *list, bool is_upper_bound)
 {
     tg_region region = {.boxes = list->items, .box_count = list->count};
     region.is_upper_bound = is_upper_bound && list->count > 0;
-    return region;
+    return tg_region_copy(arena, region);
 }
 
 tg_region tg_region_and(tg_arena *arena, tg_region a, tg_region b)
 {
+    tg_auto_arena tg_arena *scratch = tg_arena_new();
     box_list list = {0};
     for (size_t i = 0; i < a.box_count; i++) {
         for (size_t j = 0; j < b.box_count; j++) {
@@ -284,8 +344,8 @@ tg_region tg_region_and(tg_arena *arena, tg_region a, tg_region b)
             if (types_clash(&a.boxes[i], &b.boxes[j])) {
                 return grown(a);
             }
-            if (box_and(arena, &a.boxes[i], &b.boxes[j], &common)) {
-                add_box(arena, &list, common);
+            if (box_and(scratch, &a.boxes[i], &b.boxes[j], &common)) {
+                add_box(scratch, &list, common);
             }
             if (list.count > TG_LIMIT_REGION_BOXES) {
                 return grown(
@@ -293,22 +353,35 @@ tg_region tg_region_and(tg_arena *arena, tg_region a, tg_region b)
             }
         }
     }
-    return finish(&list, a.is_upper_bound || b.is_upper_bound);
+    return finish(arena, &list, a.is_upper_bound || b.is_upper_bound);
 }
 
 tg_region tg_region_or(tg_arena *arena, tg_region a, tg_region b)
 {
+    tg_auto_arena tg_arena *scratch = tg_arena_new();
     box_list list = {0};
     for (size_t i = 0; i < a.box_count + b.box_count; i++) {
-        add_box(arena, &list, i < a.box_count ? a.boxes[i] : b.boxes[i - a.box_count]);
+        add_box(scratch, &list, i < a.box_count ? a.boxes[i] : b.boxes[i - a.box_count]);
     }
     if (list.count > TG_LIMIT_REGION_BOXES) {
         return grown(tg_region_all());
     }
-    return finish(&list, a.is_upper_bound || b.is_upper_bound);
+    return finish(arena, &list, a.is_upper_bound || b.is_upper_bound);
 }
 
 /* ---- difference ------------------------------------------------------------------------------ */
+
+static bool boxes_meet(const tg_box *a, const tg_box *b)
+{
+    for (size_t i = 0; i < a->domain_count; i++) {
+        const tg_domain *other = find_domain(b, a->domains[i].column);
+        if (other && tg_type_equal(other->type, a->domains[i].type) &&
+            !tg_domain_meets(&a->domains[i], other)) {
+            return false;
+        }
+    }
+    return true;
+}
 
 /* box without cut (whose opaque conditions are all conditions of box): for each column of cut, the
  * part that fails there first. */
@@ -316,6 +389,10 @@ static void cut_box(tg_arena *arena, const tg_box *box, const tg_box *cut, box_l
 {
     static const tg_interval anything = {0};
     tg_box rest = *box;
+    if (!boxes_meet(box, cut)) {
+        TG_VEC_PUSH(arena, out, rest);
+        return;
+    }
     for (size_t i = 0; i < cut->domain_count; i++) {
         const tg_domain *wanted = &cut->domains[i];
         const tg_domain *mine = find_domain(&rest, wanted->column);
@@ -369,21 +446,22 @@ static bool subtract(tg_arena *arena, tg_region a, tg_region b, box_list *out, b
 
 tg_region tg_region_minus(tg_arena *arena, tg_region a, tg_region b)
 {
+    tg_auto_arena tg_arena *scratch = tg_arena_new();
     box_list pieces = {0}, list = {0};
     bool exact;
     if (b.box_count == 0) {
         return a;
     }
-    if (b.is_upper_bound || !subtract(arena, a, b, &pieces, &exact)) {
+    if (b.is_upper_bound || !subtract(scratch, a, b, &pieces, &exact)) {
         return grown(a);
     }
     for (size_t i = 0; i < pieces.count; i++) {
-        add_box(arena, &list, pieces.items[i]);
+        add_box(scratch, &list, pieces.items[i]);
     }
     if (list.count > TG_LIMIT_REGION_BOXES) {
         return grown(a);
     }
-    return finish(&list, a.is_upper_bound || !exact);
+    return finish(arena, &list, a.is_upper_bound || !exact);
 }
 
 tg_region tg_region_without(tg_arena *arena, tg_region a, tg_region b)
@@ -394,16 +472,17 @@ tg_region tg_region_without(tg_arena *arena, tg_region a, tg_region b)
     if (a.is_upper_bound) {
         return tg_region_none();
     }
+    tg_auto_arena tg_arena *scratch = tg_arena_new();
     box_list left = {0}, list = {0};
     for (size_t i = 0; i < a.box_count; i++) {
-        TG_VEC_PUSH(arena, &left, a.boxes[i]);
+        TG_VEC_PUSH(scratch, &left, a.boxes[i]);
     }
     for (size_t j = 0; j < b.box_count; j++) {
         box_list next = {0};
         for (size_t i = 0; i < left.count; i++) {
             if (!types_clash(&left.items[i], &b.boxes[j])) {
                 /* Opaque conditions of b only make it smaller: all of its box goes. */
-                cut_box(arena, &left.items[i], &b.boxes[j], &next);
+                cut_box(scratch, &left.items[i], &b.boxes[j], &next);
             }
         }
         if (next.count > TG_LIMIT_REGION_PIECES) {
@@ -412,9 +491,9 @@ tg_region tg_region_without(tg_arena *arena, tg_region a, tg_region b)
         left = next;
     }
     for (size_t i = 0; i < left.count && list.count < TG_LIMIT_REGION_BOXES; i++) {
-        add_box(arena, &list, left.items[i]);
+        add_box(scratch, &list, left.items[i]);
     }
-    return finish(&list, false);
+    return finish(arena, &list, false);
 }
 
 bool tg_region_contains(tg_region outer, tg_region inner)
@@ -429,18 +508,6 @@ bool tg_region_contains(tg_region outer, tg_region inner)
     box_list pieces = {0};
     bool exact;
     return subtract(scratch, inner, outer, &pieces, &exact) && pieces.count == 0;
-}
-
-static bool boxes_meet(const tg_box *a, const tg_box *b)
-{
-    for (size_t i = 0; i < a->domain_count; i++) {
-        const tg_domain *other = find_domain(b, a->domains[i].column);
-        if (other && tg_type_equal(other->type, a->domains[i].type) &&
-            !tg_domain_meets(&a->domains[i], other)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 bool tg_region_meets(tg_region a, tg_region b)

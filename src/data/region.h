@@ -49,6 +49,8 @@ typedef struct tg_region {
 
 tg_region tg_region_all(void);
 tg_region tg_region_none(void);
+/* All of it, types and texts too. */
+tg_region tg_region_copy(tg_arena *arena, tg_region region);
 bool tg_region_is_none(tg_region region);
 bool tg_region_is_all(tg_region region);
 /* column IN interval; the value types equal the column's type. */
@@ -56,6 +58,7 @@ tg_region tg_region_interval(tg_arena *arena, tg_str column, const tg_type *type
                              tg_interval interval);
 tg_region tg_region_null(tg_arena *arena, tg_str column, const tg_type *type, bool is_null);
 tg_region tg_region_opaque(tg_arena *arena, tg_str canonical_text);
+/* Of these and the next ones only the answer takes memory of the arena. */
 tg_region tg_region_and(tg_arena *arena, tg_region a, tg_region b);
 tg_region tg_region_or(tg_arena *arena, tg_region a, tg_region b);
 /* a without b. Where b is an upper bound or has opaque conditions that a lacks, nothing is taken

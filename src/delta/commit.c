@@ -21,6 +21,7 @@ typedef struct committer {
     tg_delta_change *change;
     const tg_delta_commit_options *options;
     tg_arena *arena;
+    tg_arena *attempt; /* of the attempt: what it decided goes when the next one begins */
     char txn_id[37];
     int64_t version; /* that is tried */
     winner_vec winners;
@@ -115,10 +116,10 @@ static tg_code decide(committer *c, tg_error *err)
                                           count, err));
     if (!options->before_attempt) {
         return tg_delta_check_conflicts(c->table_path, c->change, options->snapshot, options->zone,
-                                        winners, count, c->arena, err);
+                                        winners, count, c->attempt, err);
     }
     tg_conflict_verdict verdict = TG_VERDICT_RETRY;
-    TG_TRY(options->before_attempt(options->self, c->version, winners, count, c->change, c->arena,
+    TG_TRY(options->before_attempt(options->self, c->version, winners, count, c->change, c->attempt,
                                    &verdict, err));
     if (verdict == TG_VERDICT_RERUN) {
         (void)TG_ERR(err, DELTA_CONCURRENT_WRITE,
@@ -208,6 +209,7 @@ static tg_code win(committer *c, tg_error *err)
                     TG_SARG(c->table_path));
         }
         TG_TRY(read_winners(c, err));
+        tg_arena_reset(c->attempt);
         TG_TRY(decide(c, err));
         TG_TRY(put_version(c, &done, err));
         if (done) {
@@ -218,6 +220,11 @@ static tg_code win(committer *c, tg_error *err)
                  "could not commit to Delta table `%.*s`: %d attempts lost against other writers",
                  TG_SARG(c->table_path), TG_LIMIT_COMMIT_ATTEMPTS);
     return tg_error_hint(err, "Run it again when fewer writers are busy with the table.");
+}
+
+static void free_arena(void *arena)
+{
+    tg_arena_free(arena);
 }
 
 static void write_checkpoint(const committer *c, tg_error *out_warning)
@@ -240,7 +247,9 @@ tg_code tg_delta_commit_change(const tg_delta *delta, tg_str table_path, tg_delt
                    .change = change,
                    .options = options,
                    .arena = arena,
+                   .attempt = tg_arena_new(),
                    .version = options->read_version + 1};
+    tg_arena_defer(arena, free_arena, c.attempt); /* the caller's change points into it */
     tg_assert((options->read_version < 0) == (options->snapshot == NULL));
     change->may_be_visible = false;
     TG_TRY(tg_delta_table_folder(delta, table_path, arena, &c.table_path, err));

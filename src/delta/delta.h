@@ -231,7 +231,8 @@ typedef struct tg_delta_commit_options {
     const tg_zone *zone;
     /*
      * Called before every attempt, with the winners since read_version (none at first): decides,
-     * and may rebuild change->user_metadata, txns and parameters for the version that is tried.
+     * and may rebuild change->user_metadata, txns and parameters for the version that is tried, in
+     * arena, which is emptied before the next attempt.
      * NULL: the built-in test (Serializable, as Spark's but finer by statistics).
      */
     tg_code (*before_attempt)(void *self, int64_t attempt_version,

@@ -116,14 +116,38 @@ void tg_coverage_load(const tg_refresh_input *input, const tg_flow_state *state,
     }
 }
 
-void tg_coverage_take(const tg_refresh_input *input, tg_region touched, tg_arena *arena,
-                      tg_coverage *coverage)
+/*
+ * A piece less all that was touched. Its text is written and read back once, at the end, and what
+ * the steps need goes with them: a writer that commits all the time makes many.
+ */
+static bool outlives(const tg_refresh_input *input, const tg_region *touched, size_t count,
+                     tg_arena *arena, tg_cover *cover)
+{
+    tg_auto_arena tg_arena *now = tg_arena_new();
+    tg_auto_arena tg_arena *next = tg_arena_new();
+    tg_region rest = cover->region;
+    bool is_hit = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!tg_region_meets(rest, touched[i])) {
+            continue;
+        }
+        is_hit = true;
+        rest = tg_region_without(next, rest, touched[i]);
+        tg_arena_reset(now);
+        tg_arena *spare = now;
+        now = next;
+        next = spare;
+    }
+    return !is_hit || narrow(input, cover, rest, arena);
+}
+
+void tg_coverage_take(const tg_refresh_input *input, const tg_region *touched, size_t count,
+                      tg_arena *arena, tg_coverage *coverage)
 {
     size_t kept = 0;
     for (size_t i = 0; i < coverage->count; i++) {
         tg_cover cover = coverage->items[i];
-        if (!tg_region_meets(cover.region, touched) ||
-            narrow(input, &cover, tg_region_without(arena, cover.region, touched), arena)) {
+        if (outlives(input, touched, count, arena, &cover)) {
             coverage->items[kept++] = cover;
         }
     }
@@ -134,11 +158,15 @@ void tg_coverage_take_changes(const tg_refresh_input *input, const tg_commit_fac
                               size_t count, int64_t state_version, tg_arena *arena,
                               tg_coverage *coverage)
 {
+    tg_auto_arena tg_arena *scratch = tg_arena_new();
+    tg_region *hulls = TG_NEW_ARRAY(scratch, tg_region, count);
+    size_t hull_count = 0;
     for (size_t i = 0; i < count; i++) {
         if (commits[i].version != state_version && tg_commit_is_change(&commits[i])) {
-            tg_coverage_take(input, tg_commit_hull(&commits[i]), arena, coverage);
+            hulls[hull_count++] = tg_commit_hull(&commits[i]);
         }
     }
+    tg_coverage_take(input, hulls, hull_count, arena, coverage);
 }
 
 tg_region tg_coverage_region(const tg_coverage *coverage, tg_arena *arena)
@@ -164,7 +192,8 @@ static bool merge(const tg_refresh_input *input, tg_cover *into, const tg_cover 
     if (tg_region_contains(into->region, from->region)) {
         return true;
     }
-    tg_region both = tg_region_or(arena, into->region, from->region);
+    tg_auto_arena tg_arena *scratch = tg_arena_new();
+    tg_region both = tg_region_or(scratch, into->region, from->region);
     return !both.is_upper_bound && narrow(input, into, both, arena);
 }
 

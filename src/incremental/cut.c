@@ -170,7 +170,7 @@ static void keep_carried(const cutter *c, tg_cut *out)
     for (size_t i = 0; i < out->left.count; i++) {
         TG_VEC_PUSH(c->arena, &out->carried, out->left.items[i]);
     }
-    tg_coverage_take(c->input, written, c->arena, &out->carried);
+    tg_coverage_take(c->input, &written, 1, c->arena, &out->carried);
 }
 
 /* What is left of the coverage decides. */

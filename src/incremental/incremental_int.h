@@ -58,9 +58,9 @@ struct tg_coverage {
 /* The pieces of a state, as this refresh may read them. */
 void tg_coverage_load(const tg_refresh_input *input, const tg_flow_state *state, tg_arena *arena,
                       tg_coverage *out);
-/* R3: what may have been touched is not covered any more. */
-void tg_coverage_take(const tg_refresh_input *input, tg_region touched, tg_arena *arena,
-                      tg_coverage *coverage);
+/* R3: what may have been touched is not covered any more. All at once is much less work. */
+void tg_coverage_take(const tg_refresh_input *input, const tg_region *touched, size_t count,
+                      tg_arena *arena, tg_coverage *coverage);
 /* The same for all changes among commits but the one that carries the state. */
 void tg_coverage_take_changes(const tg_refresh_input *input, const tg_commit_fact *commits,
                               size_t count, int64_t state_version, tg_arena *arena,

@@ -138,11 +138,12 @@ bool tg_window_region(tg_str text, tg_schema schema, const tg_refresh_input *inp
         *out_region = tg_region_none();
         return true;
     }
+    tg_auto_arena tg_arena *scratch = tg_arena_new(); /* the tree is much larger than its region */
     tg_window window;
-    if (!tg_window_parse(text, schema, input, arena, &window)) {
+    if (!tg_window_parse(text, schema, input, scratch, &window)) {
         return false;
     }
-    *out_region = window.region;
+    *out_region = tg_region_copy(arena, window.region);
     return true;
 }
 

@@ -32,14 +32,14 @@ static tg_code load_state(tg_update *u, tg_flow_run *run, tg_error *err)
         input->new_table_id = tg_owner_new_table_id(u, run);
         return TG_OK;
     }
-    tg_str app_id = tg_flow_app_id(run->arena, input->target.table_id, run->flow->full_name);
+    tg_str app_id = tg_flow_app_id(run->plan_arena, input->target.table_id, run->flow->full_name);
     TG_TRY(engine->table_state(engine->self, input->target_path, app_id, input->target.version,
-                               run->arena, &input->state, err));
+                               run->plan_arena, &input->state, err));
     if (!input->state.has_txn || input->state.state.len == 0) {
         return TG_OK; /* planned as a whole: what happened since does not matter */
     }
     /* -1 is a version too: the state of the commit that made the table was built on nothing. */
-    int64_t from = tg_plan_read_version(&input->state, run->arena);
+    int64_t from = tg_plan_read_version(&input->state, run->plan_arena);
     bool is_only_own = from + 1 == input->state.state_version &&
                        input->state.state_version == input->target.version;
     if (from >= input->target.version || is_only_own) {
@@ -47,7 +47,8 @@ static tg_code load_state(tg_update *u, tg_flow_run *run, tg_error *err)
     }
     tg_commit_fact *commits;
     TG_TRY(engine->commits_since(engine->self, input->target_path, from, input->target.version,
-                                 app_id, u->zone, run->arena, &commits, &input->commit_count, err));
+                                 app_id, u->zone, run->plan_arena, &commits, &input->commit_count,
+                                 err));
     input->commits = commits;
     return TG_OK;
 }
@@ -187,15 +188,15 @@ static void find_newer_sources(tg_flow_run *run)
     const tg_engine *engine = run->engine;
     size_t count;
     const tg_source_identity *wanted = tg_plan_newer_sources(
-        &run->input.state, run->input.pins, run->input.pin_count, run->arena, &count);
+        &run->input.state, run->input.pins, run->input.pin_count, run->plan_arena, &count);
     TG_VEC(tg_source_identity) newer = {0};
     for (size_t i = 0; i < count; i++) {
         tg_auto_error tg_error err = TG_ERROR_INIT;
         tg_pin pin;
         if (engine->identity(engine->self, TG_FORMAT_DELTA, wanted[i].path, wanted[i].version,
-                             run->arena, &pin, &err) == TG_OK &&
+                             run->plan_arena, &pin, &err) == TG_OK &&
             pin.digest.high == wanted[i].digest.high && pin.digest.low == wanted[i].digest.low) {
-            TG_VEC_PUSH(run->arena, &newer, wanted[i]);
+            TG_VEC_PUSH(run->plan_arena, &newer, wanted[i]);
         }
     }
     run->input.newer = newer.items;
@@ -207,13 +208,13 @@ static tg_code plan_unguarded(tg_update *u, tg_flow_run *run, bool try_quick, tg
 {
     TG_TRY(check_partitioning(run, err));
     find_newer_sources(run);
-    if (try_quick && tg_plan_quick(&run->input, run->arena, &run->plan)) {
+    if (try_quick && tg_plan_quick(&run->input, run->plan_arena, &run->plan)) {
         return TG_OK;
     }
     if (!run->is_bound) {
         TG_TRY(bind(u, run, err));
     }
-    tg_code code = tg_plan_refresh(&run->input, &run->query, run->arena, &run->plan, err);
+    tg_code code = tg_plan_refresh(&run->input, &run->query, run->plan_arena, &run->plan, err);
     if (code != TG_OK) {
         if (err->cls == TG_E_INVALID_REPLACE_WHERE_OVERRIDE_INVALID_EXPRESSION) {
             tg_override_locate(run->override, err); /* its span is not one of the flow's file */
@@ -338,8 +339,8 @@ void tg_flow_keep_program(tg_update *u, tg_flow_run *run)
 {
     if (u->options->explain && run->plan.program) {
         tg_auto_buf tg_buf text = TG_BUF_INIT;
-        tg_program_print(run->plan.program, run->arena, &text);
-        run->result->program = tg_buf_take(&text, run->arena);
+        tg_program_print(run->plan.program, run->plan_arena, &text);
+        run->result->program = tg_buf_take(&text, run->plan_arena);
     }
 }
 
@@ -355,8 +356,7 @@ void tg_flow_keep_plan(tg_update *u, tg_flow_run *run)
     tg_flow_keep_program(u, run);
 }
 
-/* Plans for what the table is now. Sources stay pinned. */
-static tg_code plan_again(tg_update *u, tg_flow_run *run, tg_error *err)
+static tg_code plan_for_table(tg_update *u, tg_flow_run *run, tg_error *err)
 {
     const tg_engine *engine = run->engine;
     TG_TRY(engine->table_facts(engine->self, run->input.target_path, run->arena,
@@ -366,6 +366,38 @@ static tg_code plan_again(tg_update *u, tg_flow_run *run, tg_error *err)
     TG_TRY(plan(u, run, /* try_quick: */ true, err));
     tg_flow_keep_plan(u, run);
     tg_update_event_planning(u, run);
+    return TG_OK;
+}
+
+static void free_arena(void *arena)
+{
+    tg_arena_free(arena);
+}
+
+static void free_plan(void *object)
+{
+    tg_flow_run *run = object;
+    tg_arena_free(run->plan_arena);
+}
+
+/*
+ * Plans for what the table is now. Sources stay pinned. Everything of the plan that lost goes, once
+ * nothing speaks of it any more: a busy table makes hundreds.
+ */
+static tg_code plan_again(tg_update *u, tg_flow_run *run, tg_error *err)
+{
+    tg_arena *lost = run->plan_arena;
+    run->plan_arena = tg_arena_new();
+    if (lost == run->arena) {
+        tg_arena_defer(run->arena, free_plan, run); /* the last one's */
+    }
+    tg_code code = plan_for_table(u, run, err);
+    if (lost != run->arena && code != TG_OK) {
+        tg_arena_defer(run->arena, free_arena, lost); /* the result speaks of it */
+    } else if (lost != run->arena) {
+        tg_arena_free(lost);
+    }
+    TG_TRY(code);
     if (!run->plan.program) {
         /* Somebody else did the same work: readers see the version that was found to be right. */
         tg_update_target_changed(u, run->target, run->target->facts.version);
@@ -408,7 +440,7 @@ static tg_code run_program(tg_update *u, tg_flow_run *run, tg_error *err)
     for (int attempt = 0; run->plan.program; attempt++) {
         tg_run_result counts;
         tg_code code =
-            engine->run(engine->self, run->plan.program, &hooks, run->arena, &counts, err);
+            engine->run(engine->self, run->plan.program, &hooks, run->plan_arena, &counts, err);
         if (code == TG_OK) {
             keep_counts(run->result, &counts, run->plan.is_partial);
             return TG_OK;

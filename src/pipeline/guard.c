@@ -74,7 +74,7 @@ static tg_code count_lost(const tg_flow_run *run, int64_t *out, tg_error *err)
         return TG_OK; /* a view has no rows of its own */
     }
     TG_TRY(tg_update_count_target(run, NULL, &all, err));
-    if (all > 0 && tg_plan_target_window(input, run->arena, &window)) {
+    if (all > 0 && tg_plan_target_window(input, run->plan_arena, &window)) {
         TG_TRY(tg_update_count_target(run, window, &inside, err));
     }
     *out = all - inside;
@@ -137,7 +137,7 @@ static tg_code guard_clock(tg_update *u, const tg_flow_run *run, tg_error *err)
     bool will_write =
         run->plan.program || (u->is_analysing && tg_flow_reads_changed_table(u, run->flow));
     if (u->options->allow_clock_back || !will_write ||
-        !tg_plan_clock_widens(&run->input, &run->plan, run->arena, &recorded, &was)) {
+        !tg_plan_clock_widens(&run->input, &run->plan, run->plan_arena, &recorded, &was)) {
         return TG_OK;
     }
     (void)TG_ERR(
@@ -179,7 +179,7 @@ static tg_code count_window(const tg_flow_run *run, int64_t deleted, int64_t *ou
         *out = deleted;
         return TG_OK;
     }
-    return tg_plan_target_window(&run->input, run->arena, &window)
+    return tg_plan_target_window(&run->input, run->plan_arena, &window)
                ? tg_update_count_target(run, window, out, err)
                : TG_OK;
 }

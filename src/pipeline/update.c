@@ -97,6 +97,7 @@ static void set_up_runs(tg_update *u)
                                    .engine = u->context->engine,
                                    .target = &u->targets[graph->flows[i]->dataset->index],
                                    .result = &u->flow_results[i]};
+        u->runs[i].plan_arena = u->runs[i].arena;
     }
     u->result->flows = u->flow_results;
     u->result->flow_count = graph->flow_count;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Predicates as regions: the set of rows where the predicate is TRUE (reference/delta-and-ivm.md
- * 6). For NOT the set where the operand is FALSE is needed, so both are computed together; a row
- * may be in neither (NULL). What has no comparison form is an opaque condition, named by its
- * canonical text: TRUE and FALSE of it are two different, unrelated names.
+ * 6). For NOT the set where the operand is FALSE is needed; a row may be in neither (NULL). Only the
+ * set that was asked for is computed: where a long OR is FALSE is an intersection of unions, whose
+ * boxes multiply. What has no comparison form is an opaque condition, named by its canonical text:
+ * TRUE and FALSE of it are two different, unrelated names.
  */
 #include "sql/functions.h"
 
@@ -13,19 +14,14 @@ typedef struct region_run {
     const tg_zone *zone;
 } region_run;
 
-/* Where a predicate is TRUE and where it is FALSE. */
-typedef struct truth {
-    tg_region is_true, is_false;
-} truth;
-
-static truth opaque(region_run *run, const tg_bexpr *expr)
+static tg_region opaque(const region_run *run, const tg_bexpr *expr, bool wanted)
 {
     tg_auto_buf tg_buf text = TG_BUF_INIT;
     tg_sql_print_predicate(expr, run->schema, &text);
-    tg_str name = tg_buf_take(&text, run->arena);
-    return (truth){.is_true = tg_region_opaque(run->arena, name),
-                   .is_false = tg_region_opaque(
-                       run->arena, tg_str_printf(run->arena, "NOT (%.*s)", TG_SARG(name)))};
+    tg_str name = tg_buf_str(&text);
+    return tg_region_opaque(run->arena,
+                            wanted ? tg_str_copy(run->arena, name)
+                                   : tg_str_printf(run->arena, "NOT (%.*s)", TG_SARG(name)));
 }
 
 /* ---- columns and constants ------------------------------------------------------------------- */
@@ -185,11 +181,6 @@ static bool compare_day(region_run *run, const tg_bexpr *column, comparison cmp,
     return true;
 }
 
-static truth nowhere(void)
-{
-    return (truth){.is_true = tg_region_none(), .is_false = tg_region_none()};
-}
-
 /* Two sides as a column and a constant of its type, whichever stands left; false: they are not. */
 static bool as_column_and_literal(const tg_bexpr *left, const tg_bexpr *right, operand *out_column,
                                   tg_value *out_literal, bool *out_is_swapped)
@@ -202,147 +193,148 @@ static bool as_column_and_literal(const tg_bexpr *left, const tg_bexpr *right, o
            tg_type_equal(column->type, literal->type);
 }
 
-static truth compare(region_run *run, const tg_bexpr *expr, comparison cmp, const tg_bexpr *left,
-                     const tg_bexpr *right)
+static tg_region compare(region_run *run, const tg_bexpr *expr, bool wanted, comparison cmp,
+                         const tg_bexpr *left, const tg_bexpr *right)
 {
     operand column;
     tg_value literal;
     bool is_swapped;
     if (!as_column_and_literal(left, right, &column, &literal, &is_swapped)) {
-        return opaque(run, expr);
+        return opaque(run, expr, wanted);
     }
     if (literal.is_null) {
-        return nowhere(); /* a comparison with NULL is NULL for every row */
+        return tg_region_none(); /* a comparison with NULL is NULL for every row */
     }
     cmp = is_swapped ? swapped(cmp) : cmp;
+    cmp = wanted ? cmp : inverse(cmp);
     if (column.through_date) {
-        truth result;
-        if (compare_day(run, column.column, cmp, literal.as.i64, &result.is_true) &&
-            compare_day(run, column.column, inverse(cmp), literal.as.i64, &result.is_false)) {
-            return result;
-        }
-        return opaque(run, expr);
+        tg_region result;
+        return compare_day(run, column.column, cmp, literal.as.i64, &result)
+                   ? result
+                   : opaque(run, expr, wanted);
     }
-    return (truth){.is_true = compare_column(run, column.column, cmp, literal),
-                   .is_false = compare_column(run, column.column, inverse(cmp), literal)};
+    return compare_column(run, column.column, cmp, literal);
 }
 
-static truth null_safe_equal(region_run *run, const tg_bexpr *expr)
+static tg_region null_safe_equal(region_run *run, const tg_bexpr *expr, bool wanted)
 {
     operand column;
     tg_value literal;
     bool is_swapped;
     if (!as_column_and_literal(expr->args[0], expr->args[1], &column, &literal, &is_swapped) ||
         column.through_date) {
-        return opaque(run, expr);
+        return opaque(run, expr, wanted);
     }
     if (literal.is_null) {
-        return (truth){.is_true = null_is(run, column.column, true),
-                       .is_false = null_is(run, column.column, false)};
+        return null_is(run, column.column, wanted);
     }
-    return (truth){.is_true = exactly(run, column.column, literal),
-                   .is_false =
-                       tg_region_or(run->arena, compare_column(run, column.column, CMP_NE, literal),
-                                    null_is(run, column.column, true))};
+    return wanted ? exactly(run, column.column, literal)
+                  : tg_region_or(run->arena, compare_column(run, column.column, CMP_NE, literal),
+                                 null_is(run, column.column, true));
 }
 
-static truth is_null(region_run *run, const tg_bexpr *expr, bool negated)
+static tg_region is_null(region_run *run, const tg_bexpr *expr, bool wanted, bool negated)
 {
     const tg_bexpr *arg = expr->args[0];
     if (arg->kind != TG_B_COLUMN || tg_type_is_nested(arg->type) ||
         !tg_type_is_orderable(arg->type)) {
-        return opaque(run, expr);
+        return opaque(run, expr, wanted);
     }
-    return (truth){.is_true = null_is(run, arg, !negated), .is_false = null_is(run, arg, negated)};
+    return null_is(run, arg, wanted != negated);
 }
 
 /* ---- logic ----------------------------------------------------------------------------------- */
 
-static truth truth_of(region_run *run, const tg_bexpr *expr, int depth);
+static tg_region where_is(region_run *run, const tg_bexpr *expr, bool wanted, int depth);
 
-static truth and_of(region_run *run, truth a, truth b)
+/* AND is TRUE where both are, FALSE where one is; OR the other way round. */
+static tg_region combine(region_run *run, bool is_both, tg_region a, tg_region b)
 {
-    return (truth){.is_true = tg_region_and(run->arena, a.is_true, b.is_true),
-                   .is_false = tg_region_or(run->arena, a.is_false, b.is_false)};
+    return is_both ? tg_region_and(run->arena, a, b) : tg_region_or(run->arena, a, b);
 }
 
-static truth or_of(region_run *run, truth a, truth b)
+/* Halves, so that a long list is not copied for each of its values. */
+static tg_region in_values(region_run *run, const tg_bexpr *expr, bool wanted, size_t from,
+                           size_t to)
 {
-    return (truth){.is_true = tg_region_or(run->arena, a.is_true, b.is_true),
-                   .is_false = tg_region_and(run->arena, a.is_false, b.is_false)};
+    if (to - from == 1) {
+        return compare(run, expr, wanted, CMP_EQ, expr->args[0], expr->args[from]);
+    }
+    size_t middle = from + (to - from) / 2;
+    return combine(run, !wanted, in_values(run, expr, wanted, from, middle),
+                   in_values(run, expr, wanted, middle, to));
 }
 
-static truth in_list(region_run *run, const tg_bexpr *expr)
+static tg_region in_list(region_run *run, const tg_bexpr *expr, bool wanted)
 {
-    truth result = {.is_true = tg_region_none(), .is_false = tg_region_all()};
     for (size_t i = 1; i < expr->arg_count; i++) {
         if (expr->args[i]->kind != TG_B_LITERAL) {
-            return opaque(run, expr);
+            return opaque(run, expr, wanted);
         }
-        /* x IN (a, NULL): TRUE where x = a, else NULL; so NOT IN is never TRUE */
-        result = or_of(run, result, compare(run, expr, CMP_EQ, expr->args[0], expr->args[i]));
     }
-    return result;
+    /* x IN (a, NULL): TRUE where x = a, else NULL; so NOT IN is never TRUE */
+    return expr->arg_count > 1 ? in_values(run, expr, wanted, 1, expr->arg_count)
+           : wanted            ? tg_region_none()
+                               : tg_region_all();
 }
 
-static truth call_truth(region_run *run, const tg_bexpr *expr, int depth)
+static tg_region between(region_run *run, const tg_bexpr *expr, bool wanted)
+{
+    return combine(run, wanted, compare(run, expr, wanted, CMP_GE, expr->args[0], expr->args[1]),
+                   compare(run, expr, wanted, CMP_LE, expr->args[0], expr->args[2]));
+}
+
+static tg_region call_region(region_run *run, const tg_bexpr *expr, bool wanted, int depth)
 {
     const char *name = expr->function->name;
     comparison cmp = expr->arg_count == 2 ? comparison_of(name) : CMP_NONE;
-    if (strcmp(name, "and") == 0) {
-        return and_of(run, truth_of(run, expr->args[0], depth + 1),
-                      truth_of(run, expr->args[1], depth + 1));
-    }
-    if (strcmp(name, "or") == 0) {
-        return or_of(run, truth_of(run, expr->args[0], depth + 1),
-                     truth_of(run, expr->args[1], depth + 1));
+    bool is_and = strcmp(name, "and") == 0;
+    if (is_and || strcmp(name, "or") == 0) {
+        return combine(run, is_and == wanted, where_is(run, expr->args[0], wanted, depth + 1),
+                       where_is(run, expr->args[1], wanted, depth + 1));
     }
     if (strcmp(name, "not") == 0) {
-        truth inner = truth_of(run, expr->args[0], depth + 1);
-        return (truth){.is_true = inner.is_false, .is_false = inner.is_true};
+        return where_is(run, expr->args[0], !wanted, depth + 1);
     }
     if (cmp != CMP_NONE) {
-        return compare(run, expr, cmp, expr->args[0], expr->args[1]);
+        return compare(run, expr, wanted, cmp, expr->args[0], expr->args[1]);
     }
     if (strcmp(name, "<=>") == 0 || strcmp(name, "equal_null") == 0) {
-        return null_safe_equal(run, expr);
+        return null_safe_equal(run, expr, wanted);
     }
     if (strcmp(name, "between") == 0) {
-        return and_of(run, compare(run, expr, CMP_GE, expr->args[0], expr->args[1]),
-                      compare(run, expr, CMP_LE, expr->args[0], expr->args[2]));
+        return between(run, expr, wanted);
     }
     if (strcmp(name, "in") == 0) {
-        return in_list(run, expr);
+        return in_list(run, expr, wanted);
     }
     if (strcmp(name, "isnull") == 0 || strcmp(name, "isnotnull") == 0) {
-        return is_null(run, expr, strcmp(name, "isnotnull") == 0);
+        return is_null(run, expr, wanted, strcmp(name, "isnotnull") == 0);
     }
-    return opaque(run, expr);
+    return opaque(run, expr, wanted);
 }
 
-static truth truth_of(region_run *run, const tg_bexpr *expr, int depth)
+/* Where the predicate is TRUE (wanted) or FALSE. */
+static tg_region where_is(region_run *run, const tg_bexpr *expr, bool wanted, int depth)
 {
     if (depth > TG_LIMIT_EXPRESSION_DEPTH) {
-        return opaque(run, expr);
+        return opaque(run, expr, wanted);
     }
     if (expr->kind == TG_B_LITERAL && expr->type->kind == TG_TYPE_BOOLEAN) {
-        if (expr->literal.is_null) {
-            return nowhere();
-        }
-        return expr->literal.as.boolean
-                   ? (truth){.is_true = tg_region_all(), .is_false = tg_region_none()}
-                   : (truth){.is_true = tg_region_none(), .is_false = tg_region_all()};
+        bool is_wanted = !expr->literal.is_null && expr->literal.as.boolean == wanted;
+        return is_wanted ? tg_region_all() : tg_region_none();
     }
     if (expr->kind == TG_B_COLUMN && expr->type->kind == TG_TYPE_BOOLEAN) {
-        return (truth){.is_true = exactly(run, expr, tg_value_bool(true)),
-                       .is_false = exactly(run, expr, tg_value_bool(false))};
+        return exactly(run, expr, tg_value_bool(wanted));
     }
-    return expr->kind == TG_B_CALL ? call_truth(run, expr, depth) : opaque(run, expr);
+    return expr->kind == TG_B_CALL ? call_region(run, expr, wanted, depth)
+                                   : opaque(run, expr, wanted);
 }
 
 tg_region tg_sql_region(const tg_bexpr *predicate, tg_schema schema, const tg_zone *zone,
                         tg_arena *arena)
 {
-    region_run run = {.arena = arena, .schema = schema, .zone = zone ? zone : tg_zone_utc()};
-    return truth_of(&run, predicate, 0).is_true;
+    tg_auto_arena tg_arena *scratch = tg_arena_new();
+    region_run run = {.arena = scratch, .schema = schema, .zone = zone ? zone : tg_zone_utc()};
+    return tg_region_copy(arena, where_is(&run, predicate, true, 0));
 }

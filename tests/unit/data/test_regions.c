@@ -258,9 +258,38 @@ static void proofs_agree_with_rows(void **unused)
     tg_arena_free(arena);
 }
 
+static tg_region equal_to(tg_arena *arena, const char *column, tg_value value)
+{
+    const tg_interval interval = {.has_low = true, .has_high = true, .low = value, .high = value};
+    return tg_region_interval(arena, tg_str_copy(arena, tg_str_from(column)), value.type, interval);
+}
+
+/* Whatever it was made of may go: names, types, texts. */
+static void copies_stand_alone(void **unused)
+{
+    (void)unused;
+    tg_auto_arena tg_arena *arena = tg_arena_new();
+    tg_arena *made = tg_arena_new();
+    tg_str text = tg_str_copy(made, TG_S("a text"));
+    tg_value price = tg_value_decimal(tg_type_decimal(made, 9, 2), 1250);
+    tg_region region = equal_to(made, "s", tg_value_bytes(tg_type_of(TG_TYPE_STRING), text));
+    region = tg_region_and(made, region, equal_to(made, "price", price));
+    region =
+        tg_region_and(made, region, tg_region_opaque(made, tg_str_copy(made, TG_S("rand() < 1"))));
+    region = tg_region_or(made, region,
+                          tg_region_null(made, TG_S("s"), tg_type_of(TG_TYPE_STRING), true));
+    tg_str before = tg_region_text(arena, region);
+    tg_region copy = tg_region_copy(arena, region);
+    tg_arena_free(made);
+    tg_str after = tg_region_text(arena, copy);
+    assert_string_equal(before.ptr, after.ptr);
+    assert_int_equal(copy.box_count, 2);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(proofs_agree_with_rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(proofs_agree_with_rows),
+                                       cmocka_unit_test(copies_stand_alone)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -403,6 +403,70 @@ static void test_hook(void **state)
                      TG_CONFLICT);
 }
 
+/* ---- many lost races -------------------------------------------------------------------------- */
+
+enum { RACES = 8 };
+
+/* A rival wins each version that is tried, RACES times. */
+typedef struct rivals {
+    table *t;
+    int won, alive, most; /* alive: attempts whose memory was not given back */
+} rivals;
+
+static void give_back(void *object)
+{
+    rivals *r = object;
+    r->alive--;
+}
+
+static tg_code on_lost_attempt(void *self, int64_t attempt_version,
+                               const tg_delta_commit *const *winners, size_t winner_count,
+                               tg_delta_change *change, tg_arena *arena,
+                               tg_conflict_verdict *out_verdict, tg_error *err)
+{
+    rivals *r = self;
+    (void)err;
+    assert_int_equal(winner_count, r->won);
+    for (size_t i = 0; i < winner_count; i++) { /* they stay, whatever attempts gave back */
+        assert_int_equal(winners[i]->adds[0].path.len, 2);
+        assert_int_equal(winners[i]->adds[0].path.ptr[1], 'a' + (int)i);
+    }
+    r->alive++;
+    r->most = r->alive > r->most ? r->alive : r->most;
+    tg_arena_defer(arena, give_back, r);
+    change->user_metadata = tg_str_printf(arena, "version %lld", (long long)attempt_version);
+    if (r->won < RACES) {
+        append(r->t, (char[]){'r', (char)('a' + r->won), 0}, 1, 9);
+        r->won++;
+    }
+    *out_verdict = TG_VERDICT_RETRY;
+    return TG_OK;
+}
+
+static void test_attempts_that_lost_are_given_back(void **state)
+{
+    table *t = *state;
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    int64_t version = 0;
+    rivals r = {.t = t};
+    tg_delta_commit_options options = {.read_version = 0,
+                                       .snapshot = table_load(t, -1),
+                                       .zone = tg_zone_utc(),
+                                       .before_attempt = on_lost_attempt,
+                                       .self = &r};
+    tg_delta_change change = {.operation = TG_S("WRITE")};
+    tg_arena *arena = tg_arena_new();
+    assert_ok(
+        tg_delta_commit_change(&t->delta, t->path, &change, &options, arena, &version, NULL, &err),
+        &err);
+    assert_int_equal(version, RACES + 1);
+    assert_int_equal(r.won, RACES);
+    assert_int_equal(r.most, 1);
+    assert_str(change.user_metadata, "version 9"); /* the change stays readable */
+    tg_arena_free(arena);
+    assert_int_equal(r.alive, 0);
+}
+
 enum { WRITERS = 4, COMMITS_EACH = 15 };
 
 static int write_in_child(table *t, int writer)
@@ -649,6 +713,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_conflicts, set_up, table_tear_down),
         cmocka_unit_test_setup_teardown(test_definition_conflicts, set_up, table_tear_down),
         cmocka_unit_test_setup_teardown(test_hook, set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_attempts_that_lost_are_given_back, set_up,
+                                        table_tear_down),
         cmocka_unit_test_setup_teardown(test_processes, set_up, table_tear_down),
         cmocka_unit_test_setup_teardown(test_unclear_answers, set_up, table_tear_down),
         cmocka_unit_test_setup_teardown(test_visible_though_failed, set_up, table_tear_down),
