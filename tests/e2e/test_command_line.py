@@ -29,7 +29,7 @@ def test_names_of_a_list_may_have_blanks_around_them(tidegate):
     (["--verison"], "Did you mean --version?"),
     (["--spec", "x", "run"], "option --spec stands before the command\nWrite: tidegate COMMAND --spec"),
     (["init", "--catalog", "x"], "option --catalog is not available for tidegate init"),
-    (["run", "--adopt"], "option --adopt is not available in this release"),
+    (["run", "--remote"], "option --remote is not available in this release"),
     (["run", "--allow-shrnk"], "Did you mean --allow-shrink?"),
     (["run", "--now", ""], "option --now has an empty value"),
     (["sql", "--warehouse="], "option --warehouse has an empty value"),
