@@ -337,6 +337,7 @@ static void pause_before_retry(const tg_update *u, int attempt)
 
 void tg_flow_keep_program(tg_update *u, tg_flow_run *run)
 {
+    run->result->program = (tg_str){0}; /* that of a plan which lost is gone with it */
     if (u->options->explain && run->plan.program) {
         tg_auto_buf tg_buf text = TG_BUF_INIT;
         tg_program_print(run->plan.program, run->plan_arena, &text);

@@ -39,6 +39,14 @@ static tg_code lose(void *self, const tg_program *program, const tg_commit_hooks
     return busy.run(self, program, hooks, arena, out_result, err);
 }
 
+/* Another process does the same work first. */
+static tg_code be_beaten(void *self, const tg_program *program, const tg_commit_hooks *hooks,
+                         tg_arena *arena, tg_run_result *out_result, tg_error *err)
+{
+    TG_TRY(busy.run(self, program, hooks, arena, out_result, err));
+    TG_FAIL(err, TIDEGATE_SOURCE_CHANGED, "somebody was faster");
+}
+
 static void write_file(tg_arena *arena, tg_str folder, const char *name, const char *text)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
@@ -104,10 +112,33 @@ static void test_plans_that_lost_are_given_back(void **state)
     busy.engine->close(busy.engine->self);
 }
 
+static void test_nothing_is_left_to_do_after_a_lost_race(void **state)
+{
+    (void)state;
+    tg_auto_arena tg_arena *arena = tg_arena_new();
+    tg_str folder = tg_str_from(tg_test_folder(arena));
+    tg_update_result result;
+    busy.engine = tg_engine_fake_new();
+    busy.run = busy.engine->run;
+    write_file(arena, folder, "spark-pipeline.yml",
+               "name: test\nstorage: storage\nlibraries:\n  - glob: {include: \"src/**\"}\n");
+    add_source(arena, folder);
+    update(arena, folder, "a = 1", &result);
+    busy.engine->run = be_beaten;
+    update(arena, folder, "a = 2", &result);
+    const tg_flow_result *flow = &result.flows[0];
+    assert_string_equal(flow->technique, "NO_OP");
+    assert_int_equal(flow->committed_version, -1);
+    assert_int_equal(flow->program.len,
+                     0); /* the plan that lost is gone, and its program with it */
+    busy.engine->close(busy.engine->self);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plans_that_lost_are_given_back),
+        cmocka_unit_test(test_nothing_is_left_to_do_after_a_lost_race),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
