@@ -20,7 +20,8 @@ class Request(ctypes.Structure):
                 ("refresh_count", ctypes.c_size_t), ("on_event", ctypes.c_void_p), ("context", ctypes.c_void_p),
                 ("overrides", ctypes.POINTER(Override)), ("override_count", ctypes.c_size_t),
                 ("full_refresh", ctypes.POINTER(ctypes.c_char_p)), ("full_refresh_count", ctypes.c_size_t),
-                ("full_refresh_all", ctypes.c_int)]
+                ("full_refresh_all", ctypes.c_int), ("allow_reset", ctypes.c_void_p), ("allow_reset_count", ctypes.c_size_t),
+                ("allow_shrink", ctypes.c_int), ("allow_clock_back", ctypes.c_int)]
 
 
 class Failed(Exception):
@@ -61,7 +62,7 @@ class Session:
         overrides = (Override * 1)(Override(flow.encode(), (predicate or "").encode()))
         tables = (ctypes.c_char_p * 1)(flow.encode())
         request = Request(ctypes.sizeof(Request), 0, None, 0, None, None, overrides, int(predicate is not None),
-                          tables, int(is_full), 0)
+                          tables, int(is_full), allow_clock_back=1)  # clocks wander in both directions
         summary = ctypes.c_char_p()
         self.uses += 1
         self.call(self.library.tg_session_update, self.handle, ctypes.byref(request), ctypes.byref(summary))
@@ -107,7 +108,7 @@ class Tidegate:
     def command(self, verb, now, zone, flow, predicate):
         """[program, "run", ...]"""
         extra = ["--replace-where", f"{flow}={predicate}"] if predicate is not None else []
-        return [os.environ["TIDEGATE_BIN"], verb, "--now", now, "--timezone", zone, "--json", *extra]
+        return [os.environ["TIDEGATE_BIN"], verb, "--now", now, "--timezone", zone, "--json", "--allow-clock-back", *extra]
 
     def run(self, verb, now, zone, flow, predicate):
         """The summary of the program."""
