@@ -153,10 +153,6 @@ TG_CHECKED tg_code tg_api_events_has_writer(const tg_api_events *events, bool *o
                                             tg_error *err);
 /* The damaged lines that were left out, as one warning. */
 bool tg_api_events_warning(const tg_api_events *events, tg_error *out_warning);
-/* An update as a whole, found likewise; NULL: there is none. */
-TG_CHECKED tg_code tg_api_logged_update(tg_api *api, tg_str update_id, tg_arena *arena,
-                                        const tg_logged_update **out_update, tg_diags *warnings,
-                                        tg_error *err);
 
 typedef struct tg_api_history_options {
     size_t limit;

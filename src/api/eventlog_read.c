@@ -397,27 +397,3 @@ tg_code tg_api_history(tg_api *api, const tg_api_history_options *options, tg_ar
     *out_count = list.count < options->limit ? list.count : options->limit;
     return TG_OK;
 }
-
-/* ---- one update as a whole ------------------------------------------------------------------- */
-
-tg_code tg_api_logged_update(tg_api *api, tg_str update_id, tg_arena *arena,
-                             const tg_logged_update **out_update, tg_diags *warnings, tg_error *err)
-{
-    *out_update = NULL;
-    tg_api_events *events;
-    TG_TRY(tg_api_events_open(api, update_id, arena, &events, warnings, err));
-    if (!events) {
-        return TG_OK;
-    }
-    tg_update_gatherer *gatherer = tg_update_gatherer_new(arena);
-    for (bool has_event = true;;) {
-        tg_event_record event;
-        TG_TRY(tg_api_events_next(events, &event, &has_event, err));
-        if (!has_event) {
-            break;
-        }
-        tg_update_gatherer_add(gatherer, &event);
-    }
-    *out_update = tg_update_gatherer_result(gatherer);
-    return TG_OK;
-}

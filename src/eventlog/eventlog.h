@@ -211,7 +211,7 @@ typedef enum tg_update_wanted {
 } tg_update_wanted;
 /*
  * An update by its event file. Updates that were folded into the event-log table (whose files are
- * gone) are found by tg_api_logged_update; the newest update always has its file.
+ * gone) are found by tg_api_history; the newest update always has its file.
  */
 TG_CHECKED tg_code tg_logged_update_find(const tg_fs *fs, tg_str storage, tg_update_wanted wanted,
                                          tg_str id, tg_arena *arena,

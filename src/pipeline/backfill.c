@@ -63,15 +63,6 @@ tg_code tg_backfill_step_parse(tg_str text, tg_backfill_step *out, tg_error *err
     return !word.len || find_unit(word, &out->unit) ? TG_OK : unknown_unit(word, err);
 }
 
-tg_str tg_backfill_step_text(tg_arena *arena, tg_backfill_step step)
-{
-    if (step.unit == TG_UNIT_NONE) {
-        return tg_str_printf(arena, "%lld", (long long)step.count);
-    }
-    return tg_str_printf(arena, "%lld %.*s%s", (long long)step.count, TG_SARG(UNITS[step.unit]),
-                         step.count == 1 ? "" : "S");
-}
-
 /* ---- the column ------------------------------------------------------------------------------ */
 
 static bool can_be_cut(const tg_type *type)

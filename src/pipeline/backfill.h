@@ -33,8 +33,6 @@ typedef struct tg_backfill_step {
 
 /* "7 days", "1 MONTH", "day", "1000". TIDEGATE_INVALID_OPTION with the nearest unit. */
 TG_CHECKED tg_code tg_backfill_step_parse(tg_str text, tg_backfill_step *out, tg_error *err);
-/* "7 DAYS" */
-tg_str tg_backfill_step_text(tg_arena *arena, tg_backfill_step step);
 /* Is a word meant as a unit, maybe misspelt? */
 bool tg_backfill_is_unit(tg_str word);
 

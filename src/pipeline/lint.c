@@ -12,16 +12,6 @@ static const struct lint_row {
 #undef TG_LINT
 };
 
-const char *tg_lint_code(tg_lint_id id)
-{
-    return rows[id].code;
-}
-
-const char *tg_lint_name(tg_lint_id id)
-{
-    return rows[id].name;
-}
-
 /* ---- what is ignored ------------------------------------------------------------------------- */
 
 /* Takes the next code off a list; false at its end. */

@@ -15,8 +15,6 @@ typedef enum tg_lint_id {
     TG_LINT_COUNT_
 } tg_lint_id;
 
-const char *tg_lint_code(tg_lint_id id); /* "TG001" */
-const char *tg_lint_name(tg_lint_id id); /* "date-bound-on-timestamp" */
 /* The key of the table property that silences lints: "TG001, TG005". */
 #define TG_LINT_PROPERTY "tidegate.lint.ignore"
 /* TIDEGATE_INVALID_TABLE_PROPERTY for a code that is none, with the nearest. */
