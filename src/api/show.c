@@ -317,10 +317,6 @@ static tg_code add_dataset(tg_execution *ex, cells *list, tg_error *err)
                 tg_standalone_schedule_shown(ex, table.own.schedule), TG_S(""));
     } else {
         add_row(ex, list, TG_S("Pipeline Id"), table.own.owner, TG_S(""));
-        add_row(ex, list, TG_S("Definition"),
-                table.own.is_inactive ? TG_S("INACTIVE: the pipeline does not define it any more")
-                                      : TG_S("ACTIVE"),
-                TG_S(""));
     }
     const struct {
         tg_str name, value;

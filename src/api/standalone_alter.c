@@ -132,7 +132,7 @@ static tg_code check_droppable(const tg_location *location, const tg_ownership *
                TG_SARG(location->full_name));
         return tg_error_hint(err, "Remove the folder yourself if that is what you want.");
     }
-    if (own->owner.len > 0 && !own->is_standalone && !own->is_inactive) {
+    if (own->owner.len > 0 && !own->is_standalone) {
         bool is_view = tg_str_eq(own->kind, TG_S("MATERIALIZED_VIEW"));
         (void)tg_error_set(err,
                            is_view ? TG_E_MATERIALIZED_VIEW_OPERATION_NOT_ALLOWED_DROP

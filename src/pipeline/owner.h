@@ -18,14 +18,12 @@
 #define TG_PROPERTY_SCHEDULE "tidegate.schedule"
 /* There: made without a flow, and never refreshed. */
 #define TG_PROPERTY_NEEDS_REFRESH "tidegate.needsRefresh"
-/* There: the pipeline that it belongs to has no definition of it any more. */
-#define TG_PROPERTY_INACTIVE "tidegate.inactive"
 
 /* What a table says of itself; texts are empty where it says nothing. */
 typedef struct tg_ownership {
     tg_str owner, kind;
     tg_str definition, flow, schedule;
-    bool is_standalone, needs_refresh, is_inactive;
+    bool is_standalone, needs_refresh;
 } tg_ownership;
 
 tg_ownership tg_ownership_of(const tg_table_facts *facts);
