@@ -167,19 +167,28 @@ static void add_flow(tg_graph_builder *b, const tg_source_file *file, const tg_s
                     .flow = flow, .scope = *scope, .target = dataset ? NULL : &stmt->target});
 }
 
+/* Where a definition's table or view lives: in the warehouse, else it is refused. */
+static bool locate(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt,
+                   const tg_catalog *scope, const char *what, tg_location *out)
+{
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    if (tg_catalog_locate(scope, &stmt->name, b->arena, out, &err) != TG_OK) {
+        tg_graph_fail_with(b, file, &err);
+        return false;
+    }
+    if (!out->is_managed) {
+        tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE,
+                      "Give it a name of its own.", "a %s cannot be defined at the path of %.*s",
+                      what, TG_SARG(out->full_name));
+    }
+    return out->is_managed;
+}
+
 static void define_table(tg_graph_builder *b, const tg_source_file *file, const tg_stmt *stmt,
                          const tg_catalog *scope, tg_dataset_kind kind)
 {
-    tg_auto_error tg_error err = TG_ERROR_INIT;
     tg_location location;
-    if (tg_catalog_locate(scope, &stmt->name, b->arena, &location, &err) != TG_OK) {
-        tg_graph_fail_with(b, file, &err);
-        return;
-    }
-    if (!location.is_managed) {
-        tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE,
-                      "Give it a name of its own.", "a %s cannot be defined at the path of %.*s",
-                      tg_dataset_kind_name(kind), TG_SARG(location.full_name));
+    if (!locate(b, file, stmt, scope, tg_dataset_kind_name(kind), &location)) {
         return;
     }
     tg_graph_refuse_clauses(b, file, stmt);
@@ -205,16 +214,8 @@ static void define_table(tg_graph_builder *b, const tg_source_file *file, const 
 static void define_persisted_view(tg_graph_builder *b, const tg_source_file *file,
                                   const tg_stmt *stmt, const tg_catalog *scope)
 {
-    tg_auto_error tg_error err = TG_ERROR_INIT;
     tg_location location;
-    if (tg_catalog_locate(scope, &stmt->name, b->arena, &location, &err) != TG_OK) {
-        tg_graph_fail_with(b, file, &err);
-        return;
-    }
-    if (!location.is_managed) {
-        tg_graph_fail(b, file, stmt->name.span, TG_E_UNSUPPORTED_FEATURE,
-                      "Give it a name of its own.", "a view cannot be defined at the path of %.*s",
-                      TG_SARG(location.full_name));
+    if (!locate(b, file, stmt, scope, "view", &location)) {
         return;
     }
     if (stmt->or_replace) {

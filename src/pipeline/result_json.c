@@ -67,7 +67,7 @@ static void add_error(tg_json_out *out, const tg_error *error)
     tg_json_end_object(out);
 }
 
-static void add_pieces(tg_json_out *out, const tg_flow_result *result)
+void tg_pieces_json(tg_json_out *out, const tg_flow_result *result)
 {
     tg_json_keyz(out, "pieces");
     tg_json_array(out);
@@ -105,7 +105,7 @@ static void add_flow(tg_json_out *out, const tg_flow_result *result, bool is_pla
         tg_json_strz(out, result->issues[i].issue_type);
     }
     tg_json_end_array(out);
-    add_pieces(out, result);
+    tg_pieces_json(out, result);
     add_text(out, "window", result->window);
     if (is_plan) {
         add_count(out, "num_rows_to_delete", result->rows_to_delete);

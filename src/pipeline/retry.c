@@ -173,7 +173,7 @@ static tg_code find_explicit(const tg_past_update *past, size_t count, tg_str id
 {
     *out = NULL;
     for (size_t i = 0; i < count; i++) {
-        if (!tg_str_starts(past[i].update->update_id, id)) {
+        if (!tg_str_istarts(past[i].update->update_id, id)) {
             continue;
         }
         if (*out) {
@@ -207,7 +207,7 @@ tg_code tg_retry_plan(const tg_past_update *past, size_t past_count, tg_str id,
     tg_map_init(&c.refreshed, arena);
     const tg_past_update *wanted = NULL;
     if (c.is_explicit) {
-        TG_TRY(find_explicit(past, past_count, tg_str_lower(arena, id), &wanted, err));
+        TG_TRY(find_explicit(past, past_count, id, &wanted, err));
     }
     bool is_chosen = false;
     for (size_t i = 0; i < past_count && !is_chosen; i++) {

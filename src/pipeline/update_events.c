@@ -374,21 +374,6 @@ static void add_target(const tg_flow_run *run, tg_json_out *out)
     tg_json_end_object(out);
 }
 
-/* Our own key: how each part of the window is treated. */
-static void add_pieces(const tg_flow_result *result, tg_json_out *out)
-{
-    tg_json_keyz(out, "pieces");
-    tg_json_array(out);
-    for (size_t i = 0; i < result->piece_count; i++) {
-        tg_json_object(out);
-        tg_json_kstr(out, "where", result->pieces[i].where);
-        tg_json_kstrz(out, "treatment", result->pieces[i].treatment);
-        tg_json_kstrz(out, "reason", result->pieces[i].reason);
-        tg_json_end_object(out);
-    }
-    tg_json_end_array(out);
-}
-
 void tg_update_event_planning(tg_update *u, tg_flow_run *run)
 {
     const tg_flow_result *result = run->result;
@@ -429,7 +414,7 @@ void tg_update_event_planning(tg_update *u, tg_flow_run *run)
     if (result->window.len) {
         tg_json_kstr(&out, "window", result->window);
     }
-    add_pieces(result, &out);
+    tg_pieces_json(&out, result); /* our own key */
     if (result->lint_count > 0) {
         tg_lints_json(&out, result);
     }

@@ -176,6 +176,10 @@ void tg_flow_lint(tg_update *u, tg_flow_run *run);
 /* As the value of the key "lints". */
 void tg_lints_json(tg_json_out *out, const tg_flow_result *result);
 
+/* ---- result_json.c ---- */
+/* The key "pieces": how each part of the window is treated, and why. */
+void tg_pieces_json(tg_json_out *out, const tg_flow_result *result);
+
 /* ---- forecast.c ---- */
 /* What a run would do with an analysed flow, and to how many rows, goes to the result. */
 void tg_flow_forecast(tg_update *u, tg_flow_run *run);

@@ -68,6 +68,18 @@ static void add_source(tg_arena *arena, tg_str folder)
     tg_fake_add_table(busy.engine, path, &facts);
 }
 
+/* A pipeline's folder, and an engine that has its source. */
+static tg_str begin(tg_arena *arena)
+{
+    tg_str folder = tg_str_from(tg_test_folder(arena));
+    busy.engine = tg_engine_fake_new();
+    busy.run = busy.engine->run;
+    write_file(arena, folder, "spark-pipeline.yml",
+               "name: test\nstorage: storage\nlibraries:\n  - glob: {include: \"src/**\"}\n");
+    add_source(arena, folder);
+    return folder;
+}
+
 static void update(tg_arena *arena, tg_str folder, const char *window, tg_update_result *result)
 {
     tg_diags diags = TG_DIAGS_INIT;
@@ -92,14 +104,9 @@ static void test_plans_that_lost_are_given_back(void **state)
 {
     (void)state;
     tg_auto_arena tg_arena *arena = tg_arena_new();
-    tg_str folder = tg_str_from(tg_test_folder(arena));
     tg_update_result result;
-    busy.engine = tg_engine_fake_new();
-    busy.run = busy.engine->run;
+    tg_str folder = begin(arena);
     busy.engine->run = lose;
-    write_file(arena, folder, "spark-pipeline.yml",
-               "name: test\nstorage: storage\nlibraries:\n  - glob: {include: \"src/**\"}\n");
-    add_source(arena, folder);
     update(arena, folder, "a = 1", &result);
     update(arena, folder, "a = 2", &result);
     const tg_flow_result *flow = &result.flows[0];
@@ -116,13 +123,8 @@ static void test_nothing_is_left_to_do_after_a_lost_race(void **state)
 {
     (void)state;
     tg_auto_arena tg_arena *arena = tg_arena_new();
-    tg_str folder = tg_str_from(tg_test_folder(arena));
     tg_update_result result;
-    busy.engine = tg_engine_fake_new();
-    busy.run = busy.engine->run;
-    write_file(arena, folder, "spark-pipeline.yml",
-               "name: test\nstorage: storage\nlibraries:\n  - glob: {include: \"src/**\"}\n");
-    add_source(arena, folder);
+    tg_str folder = begin(arena);
     update(arena, folder, "a = 1", &result);
     busy.engine->run = be_beaten;
     update(arena, folder, "a = 2", &result);
