@@ -160,6 +160,7 @@ static void visit_input(void *ctx, const tg_relation *table)
         tg_graph_fail(b, visit->file, table->span, TG_E_UNSUPPORTED_FEATURE,
                       "Flows read the version that the update pins.",
                       "time travel in a flow is not available yet");
+        visit->reads_broken = true;
         return;
     }
     tg_name *name = TG_NEW(b->arena, tg_name);
@@ -178,6 +179,7 @@ static void visit_input(void *ctx, const tg_relation *table)
         tg_location location;
         if (tg_catalog_locate(visit->scope, name, b->arena, &location, &err) != TG_OK) {
             tg_graph_fail_with(b, visit->file, &err);
+            visit->reads_broken = true;
             return;
         }
         input.dataset = tg_map_get(&b->graph->names, location.full_name);
@@ -207,7 +209,7 @@ static void remember(tg_graph_builder *b, const tg_input *inputs, size_t count)
     }
 }
 
-/* Returns whether the query reads a definition that does not parse. */
+/* Returns whether the query reads what it cannot: a definition that does not parse, a name refused here. */
 static bool collect(tg_graph_builder *b, const tg_query *query, const tg_source_file *file,
                     const tg_catalog *scope, bool is_found, const tg_input **out, size_t *out_count)
 {
@@ -438,12 +440,13 @@ static void check_datasets_have_flows(tg_graph_builder *b)
     }
 }
 
-static void check_stream(tg_graph_builder *b, const tg_flow *flow, const tg_input *input)
+static void check_stream(tg_graph_builder *b, tg_flow *flow, const tg_input *input)
 {
     if (!input->is_stream) {
         return;
     }
     bool is_view = flow->kind == TG_FLOW_COMPLETE;
+    flow->reads_broken = true; /* its query is refused here: analysed, it would be once more */
     tg_graph_fail(
         b, input->file, input->name->span,
         is_view ? TG_E_INVALID_FLOW_QUERY_TYPE_STREAM_MV : TG_E_REPLACE_WHERE_WITH_STREAMING_SOURCE,
@@ -477,7 +480,7 @@ static void check_persisted_views(tg_graph_builder *b)
 static void check_streams(tg_graph_builder *b)
 {
     for (size_t i = 0; i < b->flows.count; i++) {
-        const tg_flow *flow = b->flows.items[i].flow;
+        tg_flow *flow = b->flows.items[i].flow;
         for (size_t j = 0; j < flow->input_count; j++) {
             check_stream(b, flow, &flow->inputs[j]);
         }

@@ -55,8 +55,9 @@ static tg_code check_given(const tg_update *u, const tg_pin *given, tg_str name,
 
 static tg_code external_not_found(tg_update *u, const tg_external *external, tg_error *err)
 {
-    if (!external->location.is_managed) {
-        /* a path: the engine's words say what is missing */
+    bool is_damaged = err && err->cls == TG_E_DELTA_LOG_FILE_NOT_FOUND; /* there is a table */
+    if (!external->location.is_managed || is_damaged) {
+        /* the engine's words say what is missing */
         return tg_error_at(err, external->name->span);
     }
     TG_VEC(tg_str) names = {0};

@@ -27,7 +27,10 @@ typedef struct tg_pin {
 typedef enum tg_step_kind {
     TG_STEP_PIN, /* pin: the source is read at this version */
     TG_STEP_LET, /* name = rel */
-    /* Rows where predicate IS TRUE go (NULL: all rows), rel's rows come (NULL: none). */
+    /*
+     * Rows where predicate IS TRUE go (NULL: all rows), rel's rows come (NULL: none): the planner
+     * filters them by predicate. A random predicate is asked once per row.
+     */
     TG_STEP_REPLACE,
     TG_STEP_APPEND, /* rel's rows are added */
     TG_STEP_COMMIT

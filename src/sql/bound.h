@@ -238,6 +238,8 @@ TG_CHECKED tg_code tg_sql_output_schema(const tg_rel *rel, tg_arena *arena, tg_s
  * the order in which rows are met decide then. True unless surely not.
  */
 bool tg_sql_depends_on_order(const tg_rel *rel);
+/* Does it call rand(), uuid() or the like: another value for each row and each evaluation? */
+bool tg_sql_bexpr_is_random(const tg_bexpr *expr);
 /* A filter above rel. predicate's columns are 1 + output position (as tg_sql_bind_predicate gives);
  * they are rebased to rel's ids. */
 tg_rel *tg_sql_filter_output(tg_rel *rel, const tg_bexpr *predicate, tg_arena *arena);

@@ -186,6 +186,36 @@ static tg_code print_terms(tg_print_context *ctx, const tg_bexpr *const *terms, 
 enum { GUARDS_MAX = 5 }; /* each guard inside another doubles the text */
 
 /*
+ * The same guard where a term is random: none is printed twice. A term that may be NULL cannot be
+ * asked that way: it is tied to the rest by the operator, so that the rest may raise where Spark
+ * would not ask it.
+ */
+static tg_code print_terms_once(tg_print_context *ctx, const tg_bexpr *const *terms, size_t count,
+                                bool is_and, tg_error *err)
+{
+    size_t closed = 0;
+    tg_buf_addc(ctx->out, '(');
+    for (size_t i = 0; i + 1 < count; i++) {
+        if (terms[i]->nullable) {
+            TG_TRY(tg_print_expr(ctx, terms[i], err));
+            tg_buf_addz(ctx->out, is_and ? " AND (" : " OR (");
+        } else {
+            tg_buf_addz(ctx->out, "CASE WHEN ");
+            TG_TRY(tg_print_expr(ctx, terms[i], err));
+            tg_buf_addz(ctx->out, is_and ? " THEN (" : " THEN TRUE ELSE (");
+        }
+        closed++;
+    }
+    TG_TRY(tg_print_expr(ctx, terms[count - 1], err));
+    while (closed-- > 0) {
+        bool is_case = !terms[closed]->nullable;
+        tg_buf_addz(ctx->out, !is_case ? ")" : is_and ? ") ELSE FALSE END" : ") END");
+    }
+    tg_buf_addc(ctx->out, ')');
+    return TG_OK;
+}
+
+/*
  * As a value DuckDB evaluates all terms, Spark only what it needs: x <> 0 AND 1 / x > 2. Where a
  * later term may raise, those before it are asked first: CASE WHEN NOT a THEN FALSE ELSE a AND b
  * END.
@@ -202,6 +232,9 @@ TG_FN_PRINTER(logic)
     }
     if (!may_raise || ctx->guard_depth >= GUARDS_MAX) {
         return print_terms(ctx, terms.items, terms.count, between, err);
+    }
+    if (tg_sql_bexpr_is_random(call)) {
+        return print_terms_once(ctx, terms.items, terms.count, is_and, err);
     }
     ctx->guard_depth++;
     tg_buf_addz(ctx->out, "CASE");

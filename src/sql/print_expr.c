@@ -601,11 +601,34 @@ static tg_code print_field(tg_print_context *ctx, const tg_bexpr *expr, tg_error
     return TG_OK;
 }
 
+static bool is_random_call(const tg_bexpr *expr)
+{
+    return expr->kind == TG_B_CALL && expr->function->volatility == TG_VOL_RANDOM;
+}
+
+/*
+ * DuckDB takes two conditions on random() for conditions on one value. Each call but the first gets
+ * a bound of its own that no value is below, and so a text of its own.
+ */
+static tg_code print_random(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
+{
+    size_t before = ctx->random.count - 1; /* check_printed_once has counted this one */
+    tg_buf_addz(ctx->out, before ? "greatest(" : "");
+    TG_TRY(print_call(ctx, expr, err));
+    if (before) {
+        tg_buf_addf(ctx->out, expr->type->kind == TG_TYPE_STRING ? ", ' %zu')" : ", -%zue0)",
+                    before);
+    }
+    return TG_OK;
+}
+
 static tg_code print_typed(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
 {
     bool is_cast = expr->type->kind != TG_TYPE_VOID && has_null_literal(expr);
     tg_buf_addz(ctx->out, is_cast ? "CAST(" : "");
-    TG_TRY(expr->kind == TG_B_FIELD ? print_field(ctx, expr, err) : print_call(ctx, expr, err));
+    TG_TRY(expr->kind == TG_B_FIELD ? print_field(ctx, expr, err)
+           : is_random_call(expr)   ? print_random(ctx, expr, err)
+                                    : print_call(ctx, expr, err));
     return is_cast ? tg_print_template(ctx, " AS $T)", expr, err) : TG_OK;
 }
 
@@ -690,8 +713,31 @@ static bool is_conditional(const tg_bexpr *expr)
     return false;
 }
 
+/*
+ * A template that names its argument twice, a guard in front of a term: what is random would have
+ * two values there.
+ */
+static tg_code check_printed_once(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
+{
+    if (!is_random_call(expr) || ctx->options->dialect != TG_DIALECT_DUCKDB) {
+        return TG_OK;
+    }
+    for (size_t i = 0; i < ctx->random.count; i++) {
+        if (ctx->random.items[i] == expr) {
+            return tg_fn_at(expr->span, err,
+                            TG_ERR(err, UNSUPPORTED_FEATURE,
+                                   "%s() is not available within this expression, which needs its "
+                                   "value more than once",
+                                   expr->function->name));
+        }
+    }
+    TG_VEC_PUSH(ctx->arena, &ctx->random, expr);
+    return TG_OK;
+}
+
 tg_code tg_print_expr(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
 {
+    TG_TRY(check_printed_once(ctx, expr, err));
     if (ctx->depth >= TG_LIMIT_EXPRESSION_DEPTH) {
         return tg_fn_at(expr->span, err,
                         TG_ERR(err, TIDEGATE_LIMIT_EXCEEDED,

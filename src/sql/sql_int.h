@@ -16,10 +16,11 @@ struct tg_print_context {
     const tg_rel *const *scans; /* all scans of the whole tree, in tg_sql_scans order */
     size_t scan_count;
     int depth;
-    int doubling_depth; /* see tg_print_enter_doubling */
-    int guard_depth;    /* guards of AND and OR around the current expression */
-    int branch_depth;   /* conditional functions around it, whose branches may not be taken */
-    bool is_unfolded;   /* it stands in a constant that DuckDB cannot fold */
+    int doubling_depth;              /* see tg_print_enter_doubling */
+    int guard_depth;                 /* guards of AND and OR around the current expression */
+    TG_VEC(const tg_bexpr *) random; /* calls of rand() and the like that are printed already */
+    int branch_depth; /* conditional functions around it, whose branches may not be taken */
+    bool is_unfolded; /* it stands in a constant that DuckDB cannot fold */
     const struct tg_print_lambda
         *index_vars; /* lambda parameters that count from 0 in Spark and from 1 in DuckDB */
 };

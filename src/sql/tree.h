@@ -31,7 +31,6 @@ void tg_sql_conjuncts(tg_arena *arena, const tg_bexpr *expr, tg_bexpr_vec *out_t
 bool tg_sql_is_call(const tg_bexpr *expr, const char *function_name);
 /* Structural equality; spans do not count. Random functions are equal only to themselves. */
 bool tg_sql_bexpr_equal(const tg_bexpr *a, const tg_bexpr *b);
-bool tg_sql_bexpr_is_random(const tg_bexpr *expr);
 bool tg_sql_bexpr_has_subquery(const tg_bexpr *expr);
 /* The column of rel with this id, or NULL. */
 const tg_column *tg_sql_rel_column(const tg_rel *rel, uint32_t id);

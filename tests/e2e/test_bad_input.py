@@ -385,3 +385,23 @@ def test_list_of_ten_megabytes(tidegate):
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     assert select(tidegate, f"SELECT count(*) AS n FROM (SELECT 5 AS a) WHERE a IN ({numbers})", 0) == "n\n1\n"
     assert max(before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) < 4 * 1024 * 1024
+
+
+@pytest.mark.parametrize("source, problem", [
+    ("STREAM(s)", STREAM), ("s VERSION AS OF 0", "[UNSUPPORTED_FEATURE]"), ("a.b.c.d", "[IDENTIFIER_TOO_MANY_NAME_PARTS]")])
+def test_a_source_that_is_refused_is_told_once(tidegate, source, problem):
+    project = project_of(tidegate, GOOD.replace("FROM s", f"FROM {source}"))
+    done = tidegate("dry-run", status=3)
+    assert [line.split()[0] for line in done.stderr.splitlines() if line.startswith("[")] == [problem]
+    assert not pathlib.Path(project.path("t")).exists()
+
+
+def test_a_source_whose_newest_commit_file_is_gone(tidegate):
+    """Only a checkpoint tells of its newest version: there is a table, but nothing to know it by later."""
+    project = project_of(tidegate, GOOD)
+    deltalake.DeltaTable(project.path("s")).create_checkpoint()
+    (pathlib.Path(project.path("s")) / "_delta_log" / "00000000000000000000.json").unlink()
+    done = tidegate("run", status=3)
+    assert "[DELTA_LOG_FILE_NOT_FOUND]" in done.stderr and "TABLE_OR_VIEW_NOT_FOUND" not in done.stderr
+    assert "transformations/bad.sql:1:" in done.stderr
+    assert tidegate("sql", "-e", "SELECT count(*) FROM s", "--format", "rows").stdout.splitlines()[-1] == "[2]"

@@ -145,3 +145,44 @@ def test_other_predicates(tidegate, spark, duck):
     project.write("events_raw", EVENTS, [(d, k, 2) for d, k, _ in rows[2:]])
     check(project, "t", target, "2024-03-10")
     check(project, "t", target, "2024-03-11")
+
+
+# ---- a predicate that is random ----
+
+DRAWS = pa.schema([("day", pa.date32()), ("id", pa.int64()), ("made", pa.int64())])
+
+
+def test_a_random_predicate_is_asked_once_per_row(tidegate):
+    """Each row of the table and each row of the query draws once: nothing is lost between counting and keeping."""
+    definition = "CREATE STREAMING TABLE draws FLOW REPLACE WHERE {} BY NAME\nSELECT day, id, made FROM source;"
+    fixed = "day >= DATE'2024-03-02'"
+    project = Project(tidegate, draws=definition.format(fixed))
+    count, days = 4000, (1, 2, 3)
+
+    def source(made):
+        project.write("source", DRAWS, [(day(d), n, made) for d in days for n in range(count // 2)])
+
+    source(1)
+    project.run("2024-03-10")
+    source(2)
+    file = project.folder / "transformations" / "draws.sql"
+    file.write_text(definition.format(fixed + " AND (rand() < 0.5 OR length(uuid()) < 36)"))
+    flow = project.run("2024-03-10")["flows"][0]
+    assert (flow["technique"], flow["fallback_reasons"]) == ("COMPLETE_REPLACE_WHERE",
+                                                             ["REPLACE_WHERE_NOT_DETERMINISTIC"])
+    rows = project.polars("draws")
+    assert multiset(rows) == multiset(project.delta_rs("draws"))
+    old = [r for r in rows if r["made"] == 1 and r["day"] > day(1)]
+    new = [r for r in rows if r["made"] == 2]
+    assert len(rows) == len(old) + len(new) and all(r["day"] > day(1) for r in rows)
+    assert len({(r["day"], r["id"]) for r in new}) == len(new) == flow["num_output_rows"]
+    assert len({(r["day"], r["id"]) for r in old}) == len(old) == count - flow["num_deleted_rows"]
+    assert 0.4 * count < len(old) < 0.6 * count  # fourteen standard deviations
+    assert 0.4 * count < len(new) < 0.6 * count
+
+    # Nothing of it counts as covered: the next refresh makes the whole window right again.
+    file.write_text(definition.format(fixed))
+    flow = project.run("2024-03-10")["flows"][0]
+    assert "PRIOR_REPLACE_WHERE_NOT_DETERMINISTIC" in flow["fallback_reasons"]
+    expected = [{"day": day(d), "id": n, "made": 2} for d in (2, 3) for n in range(count // 2)]
+    assert multiset(project.polars("draws")) == multiset(expected)

@@ -206,3 +206,28 @@ def test_names_of_columns_without_alias(tidegate, sql, name):
     """Names that Spark 4.2.0 gave."""
     done = tidegate("sql", "--format", "rows", "-e", f"select {sql} from values (1, 2, 'c') t(a, b, c) group by a, b, c")
     assert f'"name":"{name}"' in done.stdout.splitlines()[0].replace('": "', '":"')
+
+
+DIGITS = "(values (1),(2),(3),(4),(5),(6),(7),(8),(9),(10))"
+TEN_THOUSAND = f"(select 1 as x from {DIGITS} a(i), {DIGITS} b(i), {DIGITS} c(i), {DIGITS} d(i)) t"
+
+
+@pytest.mark.parametrize("condition, share", [
+    ("rand() < 0.5", 0.5), ("not (rand() < 0.5)", 0.5), ("rand() between 0.25 and 0.5", 0.25),
+    ("rand() < 0.5 or uuid() = 'a'", 0.5), ("rand() < 0.5 and length(uuid()) = 36", 0.5), ("rand() < 0.5 and rand() < 0.5", 0.25), ("rand() > 0.2 and rand() < 0.5", 0.4), ("uuid() >= '8' and uuid() >= '8'", 0.25),
+    ("rand() < 0.5 and rand() < 0.5 and 1 / x = 1", 0.25), ("x = 1 and rand() < 0.5 and 1 / x = 1", 0.5),
+    ("rand() < 1 or 1 / (x - 1) > 1", 1), ("(rand() < 0.5 and 1 / x = 1) = true", 0.5),
+    ("cast(rand() * 10 as int) < 5", 0.5), ("cast(rand() as decimal(10, 5)) < 0.5", 0.5), ("floor(rand() * 10) < 5", 0.5),
+    ("case when rand() < 0.5 then true else false end", 0.5), ("coalesce(rand(), 1) < 0.5", 0.5), ("greatest(rand(), 0.5) = 0.5", 0.5),
+    ("substr(uuid(), 1, 1) < '8'", 0.5), ("rand() <=> 0.5 or rand() < 0.5", 0.5),
+])
+def test_a_random_value_is_one_value(tidegate, condition, share):
+    for where in (condition, f"(case when {condition} then 1 else 0 end) = 1"):
+        [[count]] = answer(tidegate, f"select count(*) from {TEN_THOUSAND} where {where}")
+        assert abs(count - 10000 * share) <= 10 * (10000 * share * (1 - share)) ** 0.5, (where, count)
+
+
+@pytest.mark.parametrize("expression", ["array(rand())[0]", "element_at(array(1, 2, 3), cast(rand() * 2 as int) + 1)"])
+def test_a_random_value_that_would_be_asked_twice_is_refused(tidegate, expression):
+    done = tidegate("sql", "-e", f"select {expression}", status=1)
+    assert "[UNSUPPORTED_FEATURE] rand() is not available within this expression" in done.stderr

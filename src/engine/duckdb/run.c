@@ -196,7 +196,11 @@ static tg_code write_rows(tg_duckdb_run_state *run, const tg_step *step, tg_erro
     }
     TG_TRY(tg_duckdb_run_session(run, err));
     const tg_rel *rel = step->rel;
-    if (step->predicate) { /* whatever the planner did: a window gets its own rows only */
+    /*
+     * Whatever the planner did: a window gets its own rows only. A random predicate would not say
+     * the same of a row twice; there the planner's filter is the one that counts.
+     */
+    if (step->predicate && !tg_sql_bexpr_is_random(step->predicate)) {
         tg_rel *unchanged =
             (tg_rel *)(uintptr_t)step->rel; /* stays as it is: a filter is put above it */
         rel = tg_sql_filter_output(unchanged, step->predicate, run->arena);

@@ -11,6 +11,7 @@
 typedef struct between_file {
     const tg_delta_add *file;
     int64_t rows, hits;
+    bool is_split; /* some of its rows stay */
 } between_file;
 
 static void remove_file(tg_duckdb_run_state *run, const tg_delta_add *file, int64_t rows,
@@ -118,22 +119,70 @@ static tg_code read_counts(tg_duckdb_run_state *run, tg_str sql, between_file *b
     }
 }
 
+/* No column of a Delta table can have blanks in its name. */
+static const char NUMBER[] = "tidegate file number";
+#define DECIDED "\"tidegate decided\""
+#define IS_HIT "\"tidegate is hit\""
+
+static bool is_random(const tg_program *program)
+{
+    for (size_t i = 0; i < program->step_count; i++) {
+        const tg_step *step = &program->steps[i];
+        if (step->kind == TG_STEP_REPLACE && step->predicate &&
+            tg_sql_bexpr_is_random(step->predicate)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * rand() has another value each time it is asked, and the hit rows of a file are asked for twice: to
+ * be counted, and to be left out. So each row's answer is kept. The table goes with the session.
+ */
+static tg_code decide_once(tg_duckdb_run_state *run, const tg_delta_add *const *files, size_t count,
+                           tg_error *err)
+{
+    tg_auto_buf tg_buf sql = TG_BUF_INIT;
+    tg_buf_addz(&sql, "CREATE TEMPORARY TABLE " DECIDED " AS SELECT *, (");
+    TG_TRY(put_hit(run, &sql, err));
+    tg_buf_addz(&sql, ") IS TRUE AS " IS_HIT " FROM ");
+    TG_TRY(put_old_files(run, files, count, NUMBER, &sql, err));
+    tg_auto_result duckdb_result result = {0};
+    return tg_duckdb_run(&run->session, tg_buf_str(&sql), false, &result, err);
+}
+
 static tg_code count_hits(tg_duckdb_run_state *run, const tg_delta_add *const *files,
                           between_file *between, size_t count, tg_error *err)
 {
-    static const char number[] =
-        "tidegate file number"; /* no column of a Delta table can have blanks in its name */
     tg_auto_buf tg_buf sql = TG_BUF_INIT;
-    tg_buf_addf(&sql, "SELECT \"%s\", count(*), count(*) FILTER (WHERE ", number);
-    TG_TRY(put_hit(run, &sql, err));
-    tg_buf_addz(&sql, ") FROM ");
-    TG_TRY(put_old_files(run, files, count, number, &sql, err));
+    tg_buf_addf(&sql, "SELECT \"%s\", count(*), count(*) FILTER (WHERE ", NUMBER);
+    if (is_random(run->program)) {
+        TG_TRY(decide_once(run, files, count, err));
+        tg_buf_addz(&sql, IS_HIT ") FROM " DECIDED);
+    } else {
+        TG_TRY(put_hit(run, &sql, err));
+        tg_buf_addz(&sql, ") FROM ");
+        TG_TRY(put_old_files(run, files, count, NUMBER, &sql, err));
+    }
     tg_buf_addz(&sql, " GROUP BY ALL");
     return read_counts(run, tg_buf_str(&sql), between, count, err);
 }
 
-static tg_code write_kept_rows(tg_duckdb_run_state *run, const tg_delta_add *const *files,
-                               size_t count, tg_error *err)
+static void put_numbers(const between_file *between, size_t count, tg_buf *out)
+{
+    bool is_first = true;
+    for (size_t i = 0; i < count; i++) {
+        if (between[i].is_split) {
+            tg_buf_addf(out, is_first ? "%zu" : ", %zu", i);
+            is_first = false;
+        }
+    }
+}
+
+/* Of the files that are split: the rows that are not hit. */
+static tg_code write_kept_rows(tg_duckdb_run_state *run, const between_file *between, size_t count,
+                               tg_error *err)
 {
     tg_auto_buf tg_buf sql = TG_BUF_INIT;
     tg_buf_addz(&sql, "SELECT ");
@@ -142,8 +191,20 @@ static tg_code write_kept_rows(tg_duckdb_run_state *run, const tg_delta_add *con
         tg_buf_addz(&sql, i ? ", " : "");
         tg_duckdb_put_ident(&sql, schema.fields[i].name);
     }
+    if (is_random(run->program)) {
+        tg_buf_addf(&sql, " FROM " DECIDED " WHERE NOT " IS_HIT " AND \"%s\" IN (", NUMBER);
+        put_numbers(between, count, &sql);
+        tg_buf_addc(&sql, ')');
+        return tg_duckdb_run_copy(run, tg_buf_str(&sql), err);
+    }
+    TG_VEC(const tg_delta_add *) files = {0};
+    for (size_t i = 0; i < count; i++) {
+        if (between[i].is_split) {
+            TG_VEC_PUSH(run->arena, &files, between[i].file);
+        }
+    }
     tg_buf_addz(&sql, " FROM ");
-    TG_TRY(put_old_files(run, files, count, NULL, &sql, err));
+    TG_TRY(put_old_files(run, files.items, files.count, NULL, &sql, err));
     tg_buf_addz(&sql, " WHERE (");
     TG_TRY(put_hit(run, &sql, err));
     tg_buf_addz(&sql, ") IS NOT TRUE");
@@ -174,7 +235,8 @@ tg_code tg_duckdb_replace_files(tg_duckdb_run_state *run, tg_error *err)
         }
         remove_file(run, between[i].file, between[i].rows, between[i].hits);
         if (between[i].hits < between[i].rows) {
-            files[kept++] = between[i].file;
+            between[i].is_split = true;
+            kept++;
             kept_rows += between[i].rows - between[i].hits;
         }
     }
@@ -182,7 +244,7 @@ tg_code tg_duckdb_replace_files(tg_duckdb_run_state *run, tg_error *err)
         return TG_OK;
     }
     int64_t before = run->added.rows;
-    TG_TRY(write_kept_rows(run, files, kept, err));
+    TG_TRY(write_kept_rows(run, between, count, err));
     if (run->added.rows - before != kept_rows) {
         TG_FAIL(err, INTERNAL_ERROR,
                 "%lld rows of table %.*s were to be kept, but %lld were written",
