@@ -3,7 +3,7 @@
 # Tests are found by their place, so that adding one needs no edit here:
 #   tests/unit/<folder>/test_<name>.c   unit_<folder>_<name>, linked with the modules that it includes and tests/support
 #   tests/<group>/test_<name>.c         <group>_<name>, likewise
-#   tests/<group>/test_*.py             py_<group>: one pytest run per folder
+#   tests/<group>/test_<name>.py        py_<group>_<name>: one pytest run per file, so that they run side by side
 #   tests/fuzz/<name>_fuzz.c            fuzz_replay_<name>: the fuzz target over its corpus
 # Other .c files beside a test_*.c are helpers of that folder's tests.
 
@@ -78,12 +78,14 @@ foreach(path IN LISTS groups)
   endif()
   tg_add_c_tests(${group} ${group})
   file(GLOB python_tests CONFIGURE_DEPENDS ${path}/test_*.py)
-  if(python_tests)
-    add_test(NAME py_${group} COMMAND ${TG_TEST_PYTHON} -m pytest -q -p no:cacheprovider -rs ${path}
+  foreach(source IN LISTS python_tests)
+    get_filename_component(name ${source} NAME_WE)
+    string(REGEX REPLACE "^test_" "py_${group}_" name ${name})
+    add_test(NAME ${name} COMMAND ${TG_TEST_PYTHON} -m pytest -q -p no:cacheprovider -rs ${source}
              WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-    set_tests_properties(py_${group} PROPERTIES ENVIRONMENT "${tg_test_environment};PYTHONDONTWRITEBYTECODE=1"
-                                                TIMEOUT 1800)
-  endif()
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${tg_test_environment};PYTHONDONTWRITEBYTECODE=1"
+                                            TIMEOUT 900)
+  endforeach()
 endforeach()
 
 set_tests_properties(unit_incremental_model_replay PROPERTIES TIMEOUT 1200) # a hundred thousand steps

@@ -63,6 +63,9 @@ static void read_columns(yyjson_val *list, tg_arena *arena, tg_view *view)
 
 static void read_properties(yyjson_val *map, tg_arena *arena, tg_view *view)
 {
+    if (!map) {
+        return; /* yyjson's loop takes the address of the first member, which it does not have */
+    }
     size_t index, count;
     yyjson_val *key, *value;
     tg_property *properties = TG_NEW_ARRAY(arena, tg_property, yyjson_obj_size(map));

@@ -60,10 +60,14 @@ static void take_overrides(tg_update_gatherer *gatherer, struct yyjson_val *deta
 
 static void take_parameters(tg_update_gatherer *gatherer, struct yyjson_val *details)
 {
+    yyjson_val *parameters = tg_json_get(details, "parameters");
+    if (!parameters) {
+        return; /* yyjson's loop takes the address of the first member, which it does not have */
+    }
     TG_VEC(tg_logged_pair) list = {0};
     size_t i, count;
     yyjson_val *key, *value;
-    yyjson_obj_foreach(tg_json_get(details, "parameters"), i, count, key, value)
+    yyjson_obj_foreach(parameters, i, count, key, value)
     {
         TG_VEC_PUSH(gatherer->arena, &list,
                     ((tg_logged_pair){.name = tg_str_copy(gatherer->arena, tg_json_text(key)),

@@ -223,9 +223,13 @@ def test_an_update_that_was_killed(tidegate, number):
     slow.write_text("CREATE MATERIALIZED VIEW zz AS SELECT sum(" + " + ".join(f"x{i}.v" for i in range(9)) + f") AS n FROM {tables};\n")
     with subprocess.Popen([os.environ["TIDEGATE_BIN"], "run", "--now", NOW], cwd=made.folder, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as process:
-        update_id = running_update(made.folder, "main.default.zz")
-        assert "[TIDEGATE_UPDATE_RUNNING]" in made.tidegate("retry", update_id, status=3).stderr
-        assert "nothing to retry" in made.nothing()
+        try:
+            update_id = running_update(made.folder, "main.default.zz")
+            assert "[TIDEGATE_UPDATE_RUNNING]" in made.tidegate("retry", update_id, status=3).stderr
+            assert "nothing to retry" in made.nothing()
+        except BaseException:
+            process.kill()
+            raise
         process.send_signal(number)
         process.wait(timeout=60)
     slow.write_text("CREATE MATERIALIZED VIEW zz AS SELECT count(*) AS n FROM t;\n")
