@@ -165,7 +165,7 @@ void tg_api_close(tg_api *api)
 /* The engine looks at the flag too. Its own would outlive the call where that needs no engine. */
 void tg_api_cancel(tg_api *api)
 {
-    api->cancelled = 1;
+    __atomic_store_n(&api->cancelled, 1, __ATOMIC_RELAXED);
 }
 
 bool tg_api_is_cancelled(const tg_api *api)
@@ -175,7 +175,7 @@ bool tg_api_is_cancelled(const tg_api *api)
 
 void tg_api_begin(tg_api *api)
 {
-    api->cancelled = 0;
+    __atomic_store_n(&api->cancelled, 0, __ATOMIC_RELAXED);
 }
 
 const tg_spec *tg_api_spec(const tg_api *api)

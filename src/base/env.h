@@ -36,7 +36,8 @@ const tg_env *tg_env_system(void);
 
 static inline bool tg_env_is_cancelled(const tg_env *env)
 {
-    return env->cancelled && *env->cancelled;
+    /* Atomic: flows that run on other threads look at it too. */
+    return env->cancelled && __atomic_load_n(env->cancelled, __ATOMIC_RELAXED);
 }
 
 #endif

@@ -7,7 +7,8 @@
  * module), engine/fake (scripted, for tests of planner and pipeline); engine/spark comes later. One
  * conformance suite (tests/conformance) runs against each. Opening costs nothing: an implementation
  * loads its library when the first call needs it. table_*, commits_since and identity of Delta
- * tables never do. Threads: one tg_engine is used by one thread at a time, but for cancel.
+ * tables never do. Threads: one tg_engine is used by one thread at a time, but for cancel; siblings
+ * are used at the same time, each by one thread.
  */
 #ifndef TG_ENGINE_ENGINE_H
 #define TG_ENGINE_ENGINE_H
@@ -27,7 +28,8 @@ typedef enum tg_engine_capability {
     TG_ENGINE_STATE_REBASE = 1, /* can rebuild state while it races for a version */
     TG_ENGINE_FILE_DIFF = 2,
     TG_ENGINE_NET_CDF = 4,
-    TG_ENGINE_EXACT_COPIES = 8
+    TG_ENGINE_EXACT_COPIES = 8,
+    TG_ENGINE_SIBLINGS = 16 /* can be used by several threads, through siblings */
 } tg_engine_capability;
 
 /* What is known of a table without reading rows. */
@@ -131,9 +133,19 @@ struct tg_engine {
     tg_code (*explain)(void *self, const tg_engine_context *context, const tg_rel *rel, tg_buf *out,
                        tg_error *err);
     /*
-     * May be called from a signal handler's thread: makes the running call end with TG_CANCELLED.
+     * May be called from a signal handler's thread: makes the running call, and those of siblings,
+     * end with TG_CANCELLED.
      */
     void (*cancel)(void *self);
+    /*
+     * Another engine over the same instance, to be used by another thread at the same time: same
+     * tables, settings, library and process; one memory limit and one set of threads for all. What
+     * one has committed the others find. Costs nothing: whichever needs the library first loads it
+     * for all. Each is closed by itself, in any order; the instance ends with the last. cancel of
+     * one ends the running calls of all. Only with TG_ENGINE_SIBLINGS; UNSUPPORTED_FEATURE
+     * otherwise.
+     */
+    tg_code (*sibling)(void *self, tg_engine **out_engine, tg_error *err);
 
     /* ---- level 2 ----------------------------------------------------------------------------- */
     /*

@@ -478,7 +478,7 @@ static tg_code refresh(tg_update *u, tg_flow_run *run, tg_error *err)
     }
     tg_update_event_flow(u, run, TG_FLOW_STARTING, NULL);
     tg_update_event_flow(u, run, TG_FLOW_RUNNING, NULL);
-    tg_update_flush(u);
+    tg_flow_flush(run);
     TG_TRY(run_program(u, run, err));
     if (run->result->committed_version >= 0) {
         tg_update_target_changed(u, run->target, run->result->committed_version);

@@ -5,7 +5,7 @@
  * Life: tg_spec_load, tg_graph_build, tg_update_run. Each keeps its result in the caller's arena
  * and reports *all* errors and warnings it finds in a tg_diags, each located in its file; the
  * return value is TG_OK or the code of the first error. Only tg_update_run without is_dry_run
- * writes anything. Threads: one thread at a time; the cancel flag of tg_env and tg_engine.cancel
+ * writes anything. Threads: one thread at a time (tg_update_run starts more of its own); the cancel flag of tg_env and tg_engine.cancel
  * may be used from elsewhere.
  */
 #ifndef TG_PIPELINE_PIPELINE_H
@@ -54,11 +54,12 @@ typedef struct tg_spec {
     const tg_library *libraries;
     size_t library_count;
     /* under the key tidegate: */
-    tg_str warehouse;    /* absolute */
-    tg_str timezone;     /* "UTC" when not given */
-    tg_str memory_limit; /* empty: the engine's default */
-    int64_t threads;     /* 0: all cores */
-    bool strict_compat;  /* what Databricks refuses is refused, what it allows is not guarded */
+    tg_str warehouse;           /* absolute */
+    tg_str timezone;            /* "UTC" when not given */
+    tg_str memory_limit;        /* empty: the engine's default */
+    int64_t threads;            /* 0: all cores */
+    int64_t max_parallel_flows; /* 0: as many as there are cores, at most 4 */
+    bool strict_compat; /* what Databricks refuses is refused, what it allows is not guarded */
     const tg_mapped_table *tables;
     size_t table_count;
 } tg_spec;
@@ -413,8 +414,10 @@ typedef struct tg_update_result {
 /*
  * Runs one update: one clock, one zone, sources pinned when it starts. Analysis first (names,
  * types, ownership): an error there ends the update before anything is written. Then the flows in
- * order; a failed flow makes those that read from it SKIPPED, the others go on. Setting the cancel
- * flag ends it between flows, engine->cancel within one.
+ * order, several at the same time as far as the spec and the engine allow, each behind those that it
+ * reads from; a failed flow makes those that read from it SKIPPED, the others go on. Setting the cancel
+ * flag ends it between flows, engine->cancel within one. The sink is called on the calling thread
+ * only, and no thread is left when it returns.
  *
  * TG_OK: it came to an end, see out_result->state (flows may have failed). Otherwise the first
  * error's code; all errors are in diags. out_result is filled in either way as far as the update

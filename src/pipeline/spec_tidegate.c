@@ -33,18 +33,6 @@ static void read_count(tg_spec_reader *r, const char *field, const tg_yaml_node 
     }
 }
 
-/* An engine is used by one thread at a time: flows run one after the other, each on all cores. */
-static void read_parallel_flows(tg_spec_reader *r, const tg_yaml_node *node)
-{
-    int64_t count;
-    read_count(r, "max_parallel_flows", node, &count);
-    if (count > 1) {
-        tg_spec_fail(r, node, TG_E_UNSUPPORTED_FEATURE,
-                     "Leave it out: flows run one after the other, each with `threads` threads.",
-                     "`tidegate.max_parallel_flows` above 1 is not available in this release");
-    }
-}
-
 static void read_strict_compat(tg_spec_reader *r, const tg_yaml_node *node)
 {
     if (!tg_yaml_bool(node, &r->spec->strict_compat)) {
@@ -213,7 +201,7 @@ static void read_key(tg_spec_reader *r, const tg_yaml_node *key, const tg_yaml_n
     } else if (tg_str_eq(key->text, TG_S("threads"))) {
         read_count(r, "threads", value, &spec->threads);
     } else if (tg_str_eq(key->text, TG_S("max_parallel_flows"))) {
-        read_parallel_flows(r, value);
+        read_count(r, "max_parallel_flows", value, &spec->max_parallel_flows);
     } else if (tg_str_eq(key->text, TG_S("strict_compat"))) {
         read_strict_compat(r, value);
     } else if (tg_str_eq(key->text, TG_S("tables"))) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One update: clock and zone, selection, pins, analysis of all selected flows, then the flows one
- * after the other in the graph's order. Nothing is written before the analysis of everything has
+ * One update: clock and zone, selection, pins, analysis of all selected flows, then the flows in
+ * the graph's order (workers.c). Nothing is written before the analysis of everything has
  * succeeded, but for the storage folder and the event log.
  */
 #include "pipeline/update_int.h"
@@ -126,37 +126,6 @@ static void analyse(tg_update *u)
     u->is_analysing = false;
 }
 
-static bool has_failed_upstream(const tg_update *u, const tg_flow *flow)
-{
-    for (size_t i = 0; i < flow->upstream_count; i++) {
-        tg_flow_status status = u->flow_results[flow->upstream[i]->flow->index].status;
-        if (status == TG_FLOW_FAILED || status == TG_FLOW_SKIPPED || status == TG_FLOW_STOPPED) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void run_flows(tg_update *u)
-{
-    for (size_t i = 0; i < u->graph->flow_count; i++) {
-        tg_flow_run *run = &u->runs[i];
-        if (!run->is_selected) {
-            continue;
-        }
-        if (tg_env_is_cancelled(u->context->env)) {
-            tg_update_event_flow(u, run, TG_FLOW_STOPPED, NULL);
-        } else if (has_failed_upstream(u, run->flow)) {
-            tg_update_event_flow(u, run, TG_FLOW_SKIPPED, NULL);
-        } else {
-            tg_flow_refresh(u, run);
-        }
-        if (run->result->status != TG_FLOW_COMPLETED || run->plan.program) {
-            tg_update_flush(u); /* a hundred flows with nothing to do are told in one write */
-        }
-    }
-}
-
 /*
  * What a dry run found out: windows, programs where they are asked for, plans where it is one. No
  * flow has run, so that none is told to be completed.
@@ -235,7 +204,7 @@ static tg_code run_phases(tg_update *u)
             return end_in_analysis(u);
         }
         tg_update_event_state(u, TG_UPDATE_RUNNING, NULL);
-        run_flows(u);
+        tg_update_run_flows(u);
     }
     finish(u);
     return TG_OK;

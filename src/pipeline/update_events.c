@@ -17,12 +17,31 @@ static void emit(tg_update *u, tg_event *event, tg_buf *details)
     tg_eventlog_write(u->log, event);
 }
 
+static void emit_of_flow(tg_update *u, tg_flow_run *run, tg_event *event, tg_buf *details)
+{
+    if (run->worker) {
+        event->details = tg_buf_str(details);
+        tg_worker_tell(run, event);
+    } else {
+        emit(u, event, details);
+    }
+}
+
 void tg_update_flush(tg_update *u)
 {
     tg_auto_error tg_error err = TG_ERROR_INIT;
     if (tg_eventlog_flush(u->log, &err) != TG_OK && !u->has_log_warning) {
         u->has_log_warning = true;
         tg_diags_add_warning(u->diags, &err);
+    }
+}
+
+void tg_flow_flush(tg_flow_run *run)
+{
+    if (run->worker) {
+        tg_worker_flush(run);
+    } else {
+        tg_update_flush(run->update);
     }
 }
 
@@ -427,7 +446,7 @@ void tg_update_event_planning(tg_update *u, tg_flow_run *run)
                       .message = tg_str_printf(run->arena,
                                                "Flow '%.*s' has been planned to be executed as %s.",
                                                TG_SARG(run->flow->event_name), result->technique)};
-    emit(u, &event, &details);
+    emit_of_flow(u, run, &event, &details);
 }
 
 /* ---- flows ----------------------------------------------------------------------------------- */
@@ -509,7 +528,7 @@ void tg_update_event_flow(tg_update *u, tg_flow_run *run, tg_flow_status status,
                       .message = flow_message(run, status, error),
                       .error = error,
                       .is_fatal = false};
-    emit(u, &event, &details);
+    emit_of_flow(u, run, &event, &details);
 }
 
 void tg_update_event_reset(tg_update *u, const tg_flow_run *run)

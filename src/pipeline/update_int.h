@@ -3,7 +3,8 @@
  * Shared by the files that run an update: update.c (phases), selection.c (--refresh), override.c
  * (--replace-where), owner.c (whose tables they are), sources.c (pins and names), flow.c (one
  * refresh), guard.c (what is refused to a refresh), forecast.c (plans without a run), count.c (rows),
- * update_events.c (what is told).
+ * workers.c (which flow
+ * runs when, and on which thread), update_events.c (what is told).
  */
 #ifndef TG_PIPELINE_UPDATE_INT_H
 #define TG_PIPELINE_UPDATE_INT_H
@@ -39,6 +40,8 @@ typedef struct tg_flow_run {
     tg_arena *arena;      /* its own, freed with the update's: results may point into it */
     tg_arena *plan_arena; /* of the plan and its run: the same, until a race was lost */
     tg_engine *engine;    /* for all calls about this flow */
+    struct tg_worker *worker;   /* NULL: it is on the update's own thread */
+    bool is_started, has_ended; /* known to the update's own thread only */
     tg_target *target;
     bool is_selected;
     bool is_full;         /* the table is emptied and computed anew */
@@ -179,6 +182,13 @@ void tg_lints_json(tg_json_out *out, const tg_flow_result *result);
 /* ---- result_json.c ---- */
 /* The key "pieces": how each part of the window is treated, and why. */
 void tg_pieces_json(tg_json_out *out, const tg_flow_result *result);
+/* ---- workers.c ---- */
+/* Refreshes the selected flows, or tells why not; returns when all have ended and no thread is left. */
+void tg_update_run_flows(tg_update *u);
+/* By a flow that is on a worker: has the event told by the update's own thread. */
+void tg_worker_tell(tg_flow_run *run, const tg_event *event);
+/* The same with what was told so far: returns when it stands in the file. */
+void tg_worker_flush(tg_flow_run *run);
 
 /* ---- forecast.c ---- */
 /* What a run would do with an analysed flow, and to how many rows, goes to the result. */
@@ -212,5 +222,7 @@ void tg_update_event_reset(tg_update *u, const tg_flow_run *run);
  * warning, once.
  */
 void tg_update_flush(tg_update *u);
+/* The same for what a flow has told, on whichever thread it is. */
+void tg_flow_flush(tg_flow_run *run);
 
 #endif

@@ -2,6 +2,8 @@
 /* The contract of level 2: facts, states, commits, races. See conformance.h. */
 #include "conformance/conformance.h"
 
+#include <pthread.h>
+
 static const char table_id[] = "7a1c2f9e-0000-4000-8000-000000000001";
 static const char app_text[] = "tidegate/7a1c2f9e/main.default.f";
 static const tg_str app = {app_text, sizeof app_text - 1};
@@ -501,6 +503,98 @@ static void other_table_id_is_conflict(void **state)
     assert_int_equal(facts_now(c).version, 0);
 }
 
+/* ---- tests: siblings -------------------------------------------------------------------------- */
+
+static bool has_siblings(conformance *c)
+{
+    return c->engine->capabilities & TG_ENGINE_SIBLINGS;
+}
+
+static tg_engine *sibling_of(conformance *c)
+{
+    tg_engine *sibling;
+    assert_ok(c->engine->sibling(c->engine->self, &sibling, &c->error), &c->error);
+    assert_string_equal(sibling->name, c->engine->name);
+    assert_int_equal(sibling->capabilities, c->engine->capabilities);
+    return sibling;
+}
+
+static void siblings_are_declared(void **state)
+{
+    conformance *c = *state;
+    tg_engine *sibling = NULL;
+    if (has_siblings(c)) {
+        sibling = sibling_of(c);
+        sibling->close(sibling->self);
+    } else {
+        assert_fails(c->engine->sibling(c->engine->self, &sibling, &c->error), TG_UNSUPPORTED,
+                     &c->error);
+    }
+}
+
+/* Both ways, and after the engine that it came from was closed. */
+static void siblings_see_each_others_commits(void **state)
+{
+    conformance *c = *state;
+    if (!has_siblings(c)) {
+        return;
+    }
+    tg_engine *first = c->engine, *second = sibling_of(c);
+    create_table(c);
+    c->engine = second;
+    assert_int_equal(facts_now(c).version, 0);
+    assert_int_equal(run_ok(c, state_program(c)).committed_version, 1);
+    first->close(first->self);
+    assert_int_equal(facts_now(c).version, 1);
+    assert_int_equal(run_ok(c, alter_program(c, true)).committed_version, 2);
+}
+
+/* A thread with an engine of its own, which commits states to a table again and again. */
+typedef struct committer {
+    conformance c;
+    pthread_t thread;
+} committer;
+
+enum { COMMITTERS = 4, COMMITS = 2 }; /* no checkpoint: none of this needs a library */
+
+static void *commit_states(void *argument)
+{
+    conformance *c = argument;
+    for (int i = 0; i < COMMITS; i++) {
+        script s = {.c = c};
+        tg_run_result result;
+        if (run_scripted(&s, state_program(c), &result, &c->error) != TG_OK) {
+            return c;
+        }
+    }
+    return NULL;
+}
+
+static void siblings_commit_at_the_same_time(void **state)
+{
+    conformance *c = *state;
+    if (!has_siblings(c)) {
+        return;
+    }
+    create_table(c);
+    committer committers[COMMITTERS];
+    for (size_t i = 0; i < COMMITTERS; i++) {
+        committers[i].c =
+            (conformance){.engine = sibling_of(c), .arena = tg_arena_new(), .path = c->path};
+        assert_int_equal(
+            pthread_create(&committers[i].thread, NULL, commit_states, &committers[i].c), 0);
+    }
+    for (size_t i = 0; i < COMMITTERS; i++) {
+        void *failed;
+        conformance *other = &committers[i].c;
+        (void)pthread_join(committers[i].thread, &failed);
+        assert_ok(failed ? other->error.code : TG_OK, &other->error);
+        other->engine->close(other->engine->self);
+        tg_arena_free(other->arena);
+    }
+    assert_int_equal(facts_now(c).version, COMMITTERS * COMMITS);
+}
+
 int run_conformance(const char *name, int (*setup)(void **state), int (*teardown)(void **state))
 {
 #define CONFORMANCE_TEST(function)                 \
@@ -528,6 +622,9 @@ int run_conformance(const char *name, int (*setup)(void **state), int (*teardown
         CONFORMANCE_TEST(schema_winner_is_conflict),
         CONFORMANCE_TEST(failing_hook_commits_nothing),
         CONFORMANCE_TEST(other_table_id_is_conflict),
+        CONFORMANCE_TEST(siblings_are_declared),
+        CONFORMANCE_TEST(siblings_see_each_others_commits),
+        CONFORMANCE_TEST(siblings_commit_at_the_same_time),
     };
 #undef CONFORMANCE_TEST
     return cmocka_run_group_tests_name(name, tests, NULL, NULL);

@@ -14,6 +14,14 @@ static int setup(void **state)
     return 0;
 }
 
+static int setup_with_siblings(void **state)
+{
+    (void)setup(state);
+    conformance *c = *state;
+    tg_fake_set_capabilities(c->engine, c->engine->capabilities | TG_ENGINE_SIBLINGS);
+    return 0;
+}
+
 static int teardown(void **state)
 {
     conformance *c = *state;
@@ -24,5 +32,6 @@ static int teardown(void **state)
 
 int main(void)
 {
-    return run_conformance("fake", setup, teardown);
+    return run_conformance("fake", setup, teardown) +
+           run_conformance("fake with siblings", setup_with_siblings, teardown);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Private to engine/duckdb: the engine object, sessions, and what the files of this folder share.
+ *
+ * Locks: the instance's lock, then the watcher's. Neither is held while a call's queries run.
  */
 #ifndef TG_ENGINE_DUCKDB_DUCKDB_INT_H
 #define TG_ENGINE_DUCKDB_DUCKDB_INT_H
@@ -12,32 +14,47 @@
 #include "engine/duckdb/duckdb_api.h"
 #include "engine/duckdb/duckdb_engine.h"
 
-typedef struct tg_duckdb_engine {
+typedef struct tg_duckdb_engine tg_duckdb_engine;
+
+/* What siblings share: one database, with one memory limit and one pool of threads. */
+typedef struct tg_duckdb_instance {
+    pthread_mutex_t lock; /* of engine_count, arena, temp_folder and opening the database */
+    size_t engine_count;  /* the last one takes the instance with it */
+    tg_arena *arena;      /* lives as long as the instance */
+    int threads, share; /* share: of how many instances of this process it is one */
+    tg_str memory_limit, temp_folder;
+    duckdb_database database;  /* NULL until the first call that needs it */
+    atomic_uint cancel_count;  /* grows with each cancel */
+    struct tg_duckdb_watcher { /* the thread that cancels what runs; starts with the database */
+        pthread_t thread;
+        pthread_mutex_t lock; /* of what follows, and of what engines run */
+        pthread_cond_t changed;
+        tg_duckdb_engine *engines;
+        bool is_started, is_closing;
+    } watcher;
+} tg_duckdb_instance;
+
+struct tg_duckdb_engine {
     tg_engine base; /* first: what users hold */
     const tg_env *env;
     const tg_fs *fs;
-    tg_arena *arena; /* lives as long as the engine */
-    int threads, share;
-    tg_str memory_limit, temp_folder;
     tg_delta delta;
     tg_parquet parquet;
-    duckdb_database database;  /* NULL until the first call that needs it */
-    atomic_bool is_cancelled;  /* set by cancel, cleared when a call starts */
-    struct tg_duckdb_watcher { /* the thread that cancels what runs; starts with the database */
-        pthread_t thread;
-        pthread_mutex_t lock;
-        pthread_cond_t changed;
-        duckdb_connection running; /* NULL: nothing */
-        bool is_started, is_closing;
-    } watcher;
-} tg_duckdb_engine;
+    tg_duckdb_instance *instance;
+    atomic_uint seen_cancels;  /* cancel_count when its call started: more since cancel the call */
+    duckdb_connection running; /* NULL: nothing; behind the watcher's lock */
+    tg_duckdb_engine *next;    /* in the watcher's list */
+};
 
 /* ---- watcher.c: cancelling ------------------------------------------------------------------- */
 
-void tg_duckdb_watcher_init(tg_duckdb_engine *engine);
-TG_CHECKED tg_code tg_duckdb_watcher_start(tg_duckdb_engine *engine, tg_error *err);
+void tg_duckdb_watcher_init(tg_duckdb_instance *instance);
+TG_CHECKED tg_code tg_duckdb_watcher_start(tg_duckdb_instance *instance, tg_error *err);
 /* Ends the thread; takes one that never started. */
-void tg_duckdb_watcher_stop(tg_duckdb_engine *engine);
+void tg_duckdb_watcher_stop(tg_duckdb_instance *instance);
+/* An engine whose calls can be cancelled, until it leaves. */
+void tg_duckdb_watcher_join(tg_duckdb_engine *engine);
+void tg_duckdb_watcher_leave(tg_duckdb_engine *engine);
 /* What runs from now on. */
 void tg_duckdb_watch(tg_duckdb_engine *engine, duckdb_connection connection);
 /* The connection is done; does nothing when another one is watched. */

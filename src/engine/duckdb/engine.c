@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engine object: its table of functions, its start and end. */
+/* The engine object and the instance that siblings share: table of functions, start and end. */
 #include "engine/duckdb/duckdb_int.h"
 
 /* Only a flag, so that it may be called from anywhere; the watcher acts on it. */
 static void cancel_engine(void *self)
 {
     tg_duckdb_engine *engine = self;
-    atomic_store(&engine->is_cancelled, true);
+    atomic_fetch_add(&engine->instance->cancel_count, 1);
 }
 
 /*
@@ -30,39 +30,56 @@ static tg_code drop_table(void *self, tg_str path, tg_error *err)
     return tg_fs_remove_tree(engine->fs, path, err);
 }
 
+/* ---- start and end --------------------------------------------------------------------------- */
+
+static void close_instance(tg_duckdb_instance *instance)
+{
+    tg_duckdb_watcher_stop(instance);
+    if (instance->database) {
+        tg_duckdb.close(&instance->database);
+    }
+    (void)pthread_mutex_destroy(&instance->lock);
+    tg_arena_free(instance->arena); /* instance and engines lie in it */
+}
+
 static void close_engine(void *self)
 {
     tg_duckdb_engine *engine = self;
-    tg_duckdb_watcher_stop(engine);
-    if (engine->database) {
-        tg_duckdb.close(&engine->database);
+    tg_duckdb_instance *instance = engine->instance;
+    tg_duckdb_watcher_leave(engine);
+    (void)pthread_mutex_lock(&instance->lock);
+    bool is_last = --instance->engine_count == 0;
+    (void)pthread_mutex_unlock(&instance->lock);
+    if (is_last) {
+        close_instance(instance);
     }
-    tg_arena_free(engine->arena); /* engine lies in it */
 }
 
-tg_engine *tg_engine_duckdb_new(const tg_engine_duckdb_options *options)
+static tg_code new_sibling(void *self, tg_engine **out_engine, tg_error *err);
+
+/* Its memory is the instance's: engines are few and small. */
+static tg_engine *new_engine(tg_duckdb_instance *instance, const tg_env *env, const tg_fs *fs)
 {
-    tg_arena *arena = tg_arena_new();
-    tg_duckdb_engine *engine = TG_NEW(arena, tg_duckdb_engine);
-    engine->arena = arena;
-    engine->env = options->env ? options->env : tg_env_system();
-    engine->fs = options->fs ? options->fs : tg_fs_local();
-    engine->threads = options->threads;
-    engine->share = options->share;
-    engine->memory_limit = tg_str_copy(arena, options->memory_limit);
-    engine->temp_folder = tg_str_copy(arena, options->temp_folder);
+    (void)pthread_mutex_lock(&instance->lock);
+    tg_duckdb_engine *engine = TG_NEW(instance->arena, tg_duckdb_engine);
+    instance->engine_count++;
+    (void)pthread_mutex_unlock(&instance->lock);
+    engine->env = env;
+    engine->fs = fs;
+    engine->instance = instance;
+    atomic_store(&engine->seen_cancels, atomic_load(&instance->cancel_count));
     engine->delta = (tg_delta){
         .fs = engine->fs, .env = engine->env, .parquet = tg_duckdb_parquet, .parquet_self = engine};
-    tg_duckdb_watcher_init(engine);
     engine->base = (tg_engine){
         .struct_size = sizeof(tg_engine),
         .name = "duckdb",
-        .capabilities = TG_ENGINE_STATE_REBASE,
+        .capabilities = TG_ENGINE_STATE_REBASE | TG_ENGINE_SIBLINGS,
         .self = engine,
         .query = tg_duckdb_query,
         .fetch_error = tg_duckdb_fetch_error,
         .explain = tg_duckdb_explain,
         .cancel = cancel_engine,
+        .sibling = new_sibling,
         .describe = tg_duckdb_describe,
         .version_at = tg_duckdb_version_at,
         .identity = tg_duckdb_identity,
@@ -78,7 +95,31 @@ tg_engine *tg_engine_duckdb_new(const tg_engine_duckdb_options *options)
         .drop = drop_table,
         .close = close_engine,
     };
+    tg_duckdb_watcher_join(engine);
     return &engine->base;
+}
+
+static tg_code new_sibling(void *self, tg_engine **out_engine, tg_error *err)
+{
+    (void)err;
+    tg_duckdb_engine *engine = self;
+    *out_engine = new_engine(engine->instance, engine->env, engine->fs);
+    return TG_OK;
+}
+
+tg_engine *tg_engine_duckdb_new(const tg_engine_duckdb_options *options)
+{
+    tg_arena *arena = tg_arena_new();
+    tg_duckdb_instance *instance = TG_NEW(arena, tg_duckdb_instance);
+    instance->arena = arena;
+    instance->threads = options->threads;
+    instance->share = options->share;
+    instance->memory_limit = tg_str_copy(arena, options->memory_limit);
+    instance->temp_folder = tg_str_copy(arena, options->temp_folder);
+    (void)pthread_mutex_init(&instance->lock, NULL);
+    tg_duckdb_watcher_init(instance);
+    return new_engine(instance, options->env ? options->env : tg_env_system(),
+                      options->fs ? options->fs : tg_fs_local());
 }
 
 bool tg_engine_duckdb_is_loaded(void)

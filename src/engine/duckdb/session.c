@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sessions: one database per engine, one connection per call, statements that can be cancelled.
+ * Sessions: one database for an engine and its siblings, one connection per call, statements that
+ * can be cancelled.
  *
  * Every call has a connection of its own because a stream that is being read must survive the next
- * call, and because the session zone belongs to the call. A connection costs about 0.1 ms.
+ * call, and because the session zone belongs to the call; so siblings share nothing that a call
+ * sets. A connection costs about 0.1 ms.
  */
 #include "engine/duckdb/duckdb_int.h"
 #include "engine/duckdb/udf.h"
@@ -17,7 +19,7 @@ static tg_code set_option(duckdb_config config, const char *name, const char *va
     return TG_OK;
 }
 
-static tg_code set_options(tg_duckdb_engine *engine, duckdb_config config, tg_error *err)
+static tg_code set_options(tg_duckdb_instance *instance, duckdb_config config, tg_error *err)
 {
     /*
      * What a query means must not depend on what is found in a folder of extensions or in the
@@ -25,19 +27,19 @@ static tg_code set_options(tg_duckdb_engine *engine, duckdb_config config, tg_er
      */
     TG_TRY(set_option(config, "autoload_known_extensions", "false", err));
     TG_TRY(set_option(config, "autoinstall_known_extensions", "false", err));
-    TG_TRY(
-        set_option(config, "temp_directory", tg_str_cstr(engine->arena, engine->temp_folder), err));
+    TG_TRY(set_option(config, "temp_directory", tg_str_cstr(instance->arena, instance->temp_folder),
+                      err));
     /*
      * SQL promises no order without ORDER BY; not keeping it lets Parquet be written in parallel
      * and with less memory.
      */
     TG_TRY(set_option(config, "preserve_insertion_order", "false", err));
-    if (engine->threads > 0) {
-        TG_TRY(set_option(config, "threads", tg_arena_printf(engine->arena, "%d", engine->threads),
-                          err));
+    if (instance->threads > 0) {
+        TG_TRY(set_option(config, "threads",
+                          tg_arena_printf(instance->arena, "%d", instance->threads), err));
     }
-    if (engine->memory_limit.len) {
-        const char *limit = tg_str_cstr(engine->arena, engine->memory_limit);
+    if (instance->memory_limit.len) {
+        const char *limit = tg_str_cstr(instance->arena, instance->memory_limit);
         if (tg_duckdb.set_config(config, "memory_limit", limit) != DuckDBSuccess) {
             (void)TG_ERR(err, TIDEGATE_INVALID_SETTING,
                          "memory_limit \"%s\" is not an amount of memory", limit);
@@ -58,34 +60,34 @@ static tg_code open_configured(duckdb_config config, duckdb_database *out_databa
     return TG_OK;
 }
 
-static tg_code open_database(tg_duckdb_engine *engine, tg_error *err)
+static tg_code open_database(const tg_env *env, tg_duckdb_instance *instance, tg_error *err)
 {
-    TG_TRY(tg_duckdb_api_load(engine->env, err));
-    if (!engine->temp_folder.len) {
+    TG_TRY(tg_duckdb_api_load(env, err));
+    if (!instance->temp_folder.len) {
         /* DuckDB makes the folder when it spills and removes it at the end. */
-        const char *base = engine->env->getenv(engine->env->self, "TMPDIR");
+        const char *base = env->getenv(env->self, "TMPDIR");
         char id[37];
-        engine->env->uuid(engine->env->self, id);
-        engine->temp_folder = tg_str_printf(engine->arena, "%s/tidegate-%s",
-                                            base && base[0] == '/' ? base : "/tmp", id);
+        env->uuid(env->self, id);
+        instance->temp_folder = tg_str_printf(instance->arena, "%s/tidegate-%s",
+                                              base && base[0] == '/' ? base : "/tmp", id);
     }
     duckdb_config config = NULL;
     if (tg_duckdb.create_config(&config) != DuckDBSuccess) {
         TG_FAIL(err, TIDEGATE_ENGINE_ERROR, "DuckDB could not make its settings");
     }
     duckdb_database database = NULL;
-    tg_code code = set_options(engine, config, err);
+    tg_code code = set_options(instance, config, err);
     if (code == TG_OK) {
         code = open_configured(config, &database, err);
     }
     tg_duckdb.destroy_config(&config);
     TG_TRY(code);
-    code = tg_duckdb_watcher_start(engine, err);
+    code = tg_duckdb_watcher_start(instance, err);
     if (code != TG_OK) {
         tg_duckdb.close(&database);
         return code;
     }
-    engine->database = database;
+    instance->database = database;
     return TG_OK;
 }
 
@@ -93,7 +95,7 @@ static tg_code open_database(tg_duckdb_engine *engine, tg_error *err)
 static tg_code prepare_database(tg_duckdb_session *session, tg_error *err)
 {
     TG_TRY(tg_duckdb_execute(session, TG_S("SET GLOBAL TimeZone = 'UTC'"), err));
-    TG_TRY(tg_duckdb_take_share(session, session->engine->share, err));
+    TG_TRY(tg_duckdb_take_share(session, session->engine->instance->share, err));
     return tg_duckdb_udf_register(session->connection, err);
 }
 
@@ -137,27 +139,46 @@ static tg_code set_zone(tg_duckdb_session *session, const tg_zone *zone, tg_erro
     return tg_duckdb_execute(session, tg_buf_str(&sql), err);
 }
 
+static tg_code connect_to(duckdb_database database, tg_duckdb_session *session, tg_error *err)
+{
+    if (tg_duckdb.connect(database, &session->connection) != DuckDBSuccess) {
+        TG_FAIL(err, TIDEGATE_ENGINE_ERROR, "could not connect to the in-memory database");
+    }
+    return TG_OK;
+}
+
+/* Opens the database and leaves it prepared, or closed: then the next call starts over. */
+static tg_code connect_first(tg_duckdb_session *session, tg_error *err)
+{
+    tg_duckdb_instance *instance = session->engine->instance;
+    TG_TRY(open_database(session->engine->env, instance, err));
+    tg_code code = connect_to(instance->database, session, err);
+    if (code == TG_OK) {
+        code = prepare_database(session, err);
+    }
+    if (code != TG_OK) {
+        tg_duckdb_session_close(session);
+        tg_duckdb.close(&instance->database);
+    }
+    return code;
+}
+
 tg_code tg_duckdb_session_open(tg_duckdb_engine *engine, const tg_zone *zone,
                                tg_duckdb_session *out_session, tg_error *err)
 {
-    bool is_first = !engine->database;
-    if (is_first) {
-        TG_TRY(open_database(engine, err));
-    }
+    tg_duckdb_instance *instance = engine->instance;
     tg_duckdb_session session = {.engine = engine};
-    if (tg_duckdb.connect(engine->database, &session.connection) != DuckDBSuccess) {
-        TG_FAIL(err, TIDEGATE_ENGINE_ERROR, "could not connect to the in-memory database");
-    }
-    atomic_store(&engine->is_cancelled, false);
-    tg_code code = is_first ? prepare_database(&session, err) : TG_OK;
-    if (code == TG_OK && zone && !tg_str_eq(tg_zone_name(zone), TG_S("UTC"))) {
+    atomic_store(&engine->seen_cancels, atomic_load(&instance->cancel_count));
+    (void)pthread_mutex_lock(&instance->lock); /* a sibling must not meet it half prepared */
+    tg_code code = instance->database ? connect_to(instance->database, &session, err)
+                                      : connect_first(&session, err);
+    (void)pthread_mutex_unlock(&instance->lock);
+    TG_TRY(code);
+    if (zone && !tg_str_eq(tg_zone_name(zone), TG_S("UTC"))) {
         code = set_zone(&session, zone, err);
     }
     if (code != TG_OK) {
         tg_duckdb_session_close(&session);
-        if (is_first) { /* half prepared: start over next time */
-            tg_duckdb.close(&engine->database);
-        }
         return code;
     }
     *out_session = session;
@@ -175,7 +196,8 @@ void tg_duckdb_session_close(tg_duckdb_session *session)
 
 bool tg_duckdb_is_cancelled(tg_duckdb_engine *engine)
 {
-    return atomic_load(&engine->is_cancelled) || tg_env_is_cancelled(engine->env);
+    return atomic_load(&engine->instance->cancel_count) != atomic_load(&engine->seen_cancels) ||
+           tg_env_is_cancelled(engine->env);
 }
 
 tg_code tg_duckdb_check_cancelled(tg_duckdb_engine *engine, tg_error *err)

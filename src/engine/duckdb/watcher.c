@@ -23,29 +23,39 @@ static struct timespec next_look(void)
     return at;
 }
 
+/* Interrupts what is cancelled; does anything run? */
+static bool look(struct tg_duckdb_watcher *watcher)
+{
+    bool any_runs = false;
+    for (tg_duckdb_engine *engine = watcher->engines; engine; engine = engine->next) {
+        if (engine->running && tg_duckdb_is_cancelled(engine)) {
+            tg_duckdb.interrupt(engine->running);
+        }
+        any_runs = any_runs || engine->running;
+    }
+    return any_runs;
+}
+
 static void *watch_loop(void *argument)
 {
-    tg_duckdb_engine *engine = argument;
-    struct tg_duckdb_watcher *watcher = &engine->watcher;
+    tg_duckdb_instance *instance = argument;
+    struct tg_duckdb_watcher *watcher = &instance->watcher;
     (void)pthread_mutex_lock(&watcher->lock);
     while (!watcher->is_closing) {
-        if (!watcher->running) {
+        if (look(watcher)) {
+            struct timespec until = next_look();
+            (void)pthread_cond_timedwait(&watcher->changed, &watcher->lock, &until);
+        } else {
             (void)pthread_cond_wait(&watcher->changed, &watcher->lock);
-            continue;
         }
-        if (tg_duckdb_is_cancelled(engine)) {
-            tg_duckdb.interrupt(watcher->running);
-        }
-        struct timespec until = next_look();
-        (void)pthread_cond_timedwait(&watcher->changed, &watcher->lock, &until);
     }
     (void)pthread_mutex_unlock(&watcher->lock);
     return NULL;
 }
 
-void tg_duckdb_watcher_init(tg_duckdb_engine *engine)
+void tg_duckdb_watcher_init(tg_duckdb_instance *instance)
 {
-    struct tg_duckdb_watcher *watcher = &engine->watcher;
+    struct tg_duckdb_watcher *watcher = &instance->watcher;
     (void)pthread_mutex_init(&watcher->lock, NULL);
     pthread_condattr_t attributes;
     (void)pthread_condattr_init(&attributes);
@@ -54,9 +64,9 @@ void tg_duckdb_watcher_init(tg_duckdb_engine *engine)
     (void)pthread_condattr_destroy(&attributes);
 }
 
-tg_code tg_duckdb_watcher_start(tg_duckdb_engine *engine, tg_error *err)
+tg_code tg_duckdb_watcher_start(tg_duckdb_instance *instance, tg_error *err)
 {
-    struct tg_duckdb_watcher *watcher = &engine->watcher;
+    struct tg_duckdb_watcher *watcher = &instance->watcher;
     if (watcher->is_started) {
         return TG_OK;
     }
@@ -64,7 +74,7 @@ tg_code tg_duckdb_watcher_start(tg_duckdb_engine *engine, tg_error *err)
     sigset_t all, before;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
-    int failure = pthread_create(&watcher->thread, NULL, watch_loop, engine);
+    int failure = pthread_create(&watcher->thread, NULL, watch_loop, instance);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failure) {
         TG_FAIL(err, TIDEGATE_ENGINE_ERROR, "could not start a thread: %s", strerror(failure));
@@ -73,9 +83,9 @@ tg_code tg_duckdb_watcher_start(tg_duckdb_engine *engine, tg_error *err)
     return TG_OK;
 }
 
-void tg_duckdb_watcher_stop(tg_duckdb_engine *engine)
+void tg_duckdb_watcher_stop(tg_duckdb_instance *instance)
 {
-    struct tg_duckdb_watcher *watcher = &engine->watcher;
+    struct tg_duckdb_watcher *watcher = &instance->watcher;
     if (watcher->is_started) {
         (void)pthread_mutex_lock(&watcher->lock);
         watcher->is_closing = true;
@@ -87,23 +97,44 @@ void tg_duckdb_watcher_stop(tg_duckdb_engine *engine)
     (void)pthread_mutex_destroy(&watcher->lock);
 }
 
+void tg_duckdb_watcher_join(tg_duckdb_engine *engine)
+{
+    struct tg_duckdb_watcher *watcher = &engine->instance->watcher;
+    (void)pthread_mutex_lock(&watcher->lock);
+    engine->next = watcher->engines;
+    watcher->engines = engine;
+    (void)pthread_mutex_unlock(&watcher->lock);
+}
+
+void tg_duckdb_watcher_leave(tg_duckdb_engine *engine)
+{
+    struct tg_duckdb_watcher *watcher = &engine->instance->watcher;
+    (void)pthread_mutex_lock(&watcher->lock);
+    tg_duckdb_engine **link = &watcher->engines;
+    while (*link != engine) {
+        link = &(*link)->next;
+    }
+    *link = engine->next;
+    (void)pthread_mutex_unlock(&watcher->lock);
+}
+
 void tg_duckdb_watch(tg_duckdb_engine *engine, duckdb_connection connection)
 {
-    struct tg_duckdb_watcher *watcher = &engine->watcher;
+    struct tg_duckdb_watcher *watcher = &engine->instance->watcher;
     (void)pthread_mutex_lock(&watcher->lock);
-    if (!watcher->running) {
+    if (!engine->running) {
         (void)pthread_cond_signal(&watcher->changed);
     }
-    watcher->running = connection;
+    engine->running = connection;
     (void)pthread_mutex_unlock(&watcher->lock);
 }
 
 void tg_duckdb_unwatch(tg_duckdb_engine *engine, duckdb_connection connection)
 {
-    struct tg_duckdb_watcher *watcher = &engine->watcher;
+    struct tg_duckdb_watcher *watcher = &engine->instance->watcher;
     (void)pthread_mutex_lock(&watcher->lock);
-    if (watcher->running == connection) {
-        watcher->running = NULL;
+    if (engine->running == connection) {
+        engine->running = NULL;
     }
     (void)pthread_mutex_unlock(&watcher->lock);
 }

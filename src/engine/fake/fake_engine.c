@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scripted engine: a map from paths to commit lists, and level 2 of the interface over it. */
+/*
+ * The scripted engine: a map from paths to commit lists, and level 2 of the interface over it.
+ *
+ * Siblings share one fake_engine behind one lock, which a thread may take again: hooks of a run
+ * commit to the same engine.
+ */
 #include "engine/fake/fake_engine.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
 
 /* One version of a table: what it was after the commit, and the commit as the planner sees it. */
 typedef struct fake_commit {
@@ -19,7 +29,11 @@ typedef struct fake_engine {
     tg_arena *arena;
     tg_map tables;
     uint64_t next_digest; /* every commit and every change of a source has its own */
-    bool is_cancelled;
+    pthread_mutex_t lock; /* of everything but is_cancelled */
+    size_t engine_count;  /* siblings, this one included */
+    size_t meeting_size, meeting_count;
+    pthread_cond_t met;
+    atomic_bool is_cancelled;
     tg_error_class fail_class;
     const char *fail_message;
     const tg_commit_fact *winners;
@@ -27,6 +41,20 @@ typedef struct fake_engine {
     int64_t output_rows, deleted_rows;
     TG_VEC(tg_fake_run) runs;
 } fake_engine;
+
+static pthread_mutex_t *take(fake_engine *fake)
+{
+    (void)pthread_mutex_lock(&fake->lock);
+    return &fake->lock;
+}
+
+static void release(pthread_mutex_t **lock)
+{
+    (void)pthread_mutex_unlock(*lock);
+}
+
+/* Until the end of the scope. */
+#define HOLD(fake) pthread_mutex_t *held __attribute__((cleanup(release), unused)) = take((fake))
 
 static tg_digest new_digest(fake_engine *fake)
 {
@@ -164,6 +192,12 @@ void tg_fake_set_result(tg_engine *engine, int64_t output_rows, int64_t deleted_
     fake->deleted_rows = deleted_rows;
 }
 
+void tg_fake_meet_in_run(tg_engine *engine, size_t count)
+{
+    fake_of(engine)->meeting_size = count;
+    fake_of(engine)->meeting_count = 0;
+}
+
 size_t tg_fake_run_count(const tg_engine *engine)
 {
     return fake_of(engine)->runs.count;
@@ -205,7 +239,7 @@ static tg_code fake_explain(void *self, const tg_engine_context *context, const 
 static void fake_cancel(void *self)
 {
     fake_engine *fake = self;
-    fake->is_cancelled = true;
+    atomic_store(&fake->is_cancelled, true);
 }
 
 /* ---- level 2: facts -------------------------------------------------------------------------- */
@@ -231,6 +265,7 @@ static tg_code fake_describe(void *self, tg_table_format format, tg_str path, in
                              const tg_property *options, size_t option_count, tg_str name,
                              tg_arena *arena, const tg_table **out_table, tg_error *err)
 {
+    HOLD(self);
     tg_table *table = TG_NEW(arena, tg_table);
     *table = (tg_table){.name = name,
                         .format = format,
@@ -260,6 +295,7 @@ static tg_code fake_describe(void *self, tg_table_format format, tg_str path, in
 static tg_code fake_version_at(void *self, tg_str path, int64_t timestamp_ms, int64_t *out_version,
                                tg_error *err)
 {
+    HOLD(self);
     const fake_commit *commit;
     int64_t newest;
     TG_TRY(find_commit(self, path, -1, &commit, err));
@@ -275,6 +311,7 @@ static tg_code fake_version_at(void *self, tg_str path, int64_t timestamp_ms, in
 static tg_code fake_identity(void *self, tg_table_format format, tg_str path, int64_t version,
                              tg_arena *arena, tg_pin *out_pin, tg_error *err)
 {
+    HOLD(self);
     (void)arena;
     tg_pin pin = {.path = path, .version = -1};
     if (format == TG_FORMAT_DELTA) {
@@ -296,6 +333,7 @@ static tg_code fake_identity(void *self, tg_table_format format, tg_str path, in
 static tg_code fake_table_facts(void *self, tg_str path, tg_arena *arena, tg_table_facts *out_facts,
                                 tg_error *err)
 {
+    HOLD(self);
     (void)arena, (void)err;
     const fake_table *table = find_table(self, path);
     *out_facts =
@@ -311,6 +349,7 @@ static bool is_of(const fake_commit *commit, tg_str app_id)
 static tg_code fake_table_state(void *self, tg_str path, tg_str app_id, int64_t version,
                                 tg_arena *arena, tg_state_facts *out_state, tg_error *err)
 {
+    HOLD(self);
     (void)arena;
     tg_state_facts state = {.state_version = -1};
     const fake_commit *newest;
@@ -348,6 +387,7 @@ static tg_code fake_commits_since(void *self, tg_str path, int64_t from, int64_t
                                   const tg_zone *zone, tg_arena *arena,
                                   tg_commit_fact **out_commits, size_t *out_count, tg_error *err)
 {
+    HOLD(self);
     (void)zone;
     const fake_commit *newest;
     TG_TRY(find_commit(self, path, to, &newest, err));
@@ -499,10 +539,30 @@ static tg_code fake_check_target(void *self, const tg_program_target *target, tg
     return TG_OK;
 }
 
+/* Waits for the others of a meeting, if there is one. */
+static tg_code meet(fake_engine *fake, tg_error *err)
+{
+    enum { PATIENCE_SECONDS = 60 };
+    struct timespec until;
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_SECONDS;
+    fake->meeting_count++;
+    (void)pthread_cond_broadcast(&fake->met);
+    while (fake->meeting_count < fake->meeting_size) {
+        if (pthread_cond_timedwait(&fake->met, &fake->lock, &until) == ETIMEDOUT) {
+            TG_FAIL(err, INTERNAL_ERROR, "%zu runs were to meet, %zu came", fake->meeting_size,
+                    fake->meeting_count);
+        }
+    }
+    return TG_OK;
+}
+
 static tg_code fake_run(void *self, const tg_program *program, const tg_commit_hooks *hooks,
                         tg_arena *arena, tg_run_result *out_result, tg_error *err)
 {
     fake_engine *fake = self;
+    HOLD(fake);
+    TG_TRY(meet(fake, err));
     tg_auto_buf tg_buf text = TG_BUF_INIT;
     tg_program_print(program, arena, &text);
     tg_fake_run run = {.program = program,
@@ -512,9 +572,8 @@ static tg_code fake_run(void *self, const tg_program *program, const tg_commit_h
     if (fake->fail_class != TG_E_NONE) {
         code = tg_error_set(err, fake->fail_class, __FILE__, __LINE__, "%s", fake->fail_message);
         fake->fail_class = TG_E_NONE;
-    } else if (fake->is_cancelled) {
+    } else if (atomic_exchange(&fake->is_cancelled, false)) {
         code = TG_ERR(err, TIDEGATE_CANCELLED, "interrupted");
-        fake->is_cancelled = false;
     } else if (hooks && hooks->before_commit && !program->is_state_only) {
         const tg_run_result counts = {.committed_version = -1,
                                       .output_rows = fake->output_rows,
@@ -540,6 +599,7 @@ static tg_code fake_run(void *self, const tg_program *program, const tg_commit_h
 
 static tg_code fake_drop(void *self, tg_str path, tg_error *err)
 {
+    HOLD(self);
     fake_engine *fake = self;
     const fake_commit *commit;
     TG_TRY(find_commit(fake, path, -1, &commit, err));
@@ -550,7 +610,38 @@ static tg_code fake_drop(void *self, tg_str path, tg_error *err)
 static void fake_close(void *self)
 {
     fake_engine *fake = self;
-    tg_arena_free(fake->arena); /* fake lies in it */
+    (void)pthread_mutex_lock(&fake->lock);
+    bool is_last = --fake->engine_count == 0;
+    (void)pthread_mutex_unlock(&fake->lock);
+    if (is_last) {
+        (void)pthread_mutex_destroy(&fake->lock);
+        (void)pthread_cond_destroy(&fake->met);
+        tg_arena_free(fake->arena); /* fake lies in it */
+    }
+}
+
+static tg_code fake_sibling(void *self, tg_engine **out_engine, tg_error *err)
+{
+    fake_engine *fake = self;
+    HOLD(fake);
+    if (!(fake->base.capabilities & TG_ENGINE_SIBLINGS)) {
+        TG_FAIL(err, UNSUPPORTED_FEATURE, "this engine has no siblings");
+    }
+    tg_engine *sibling = TG_NEW(fake->arena, tg_engine);
+    *sibling = fake->base; /* the same self: there is nothing that is a sibling's own */
+    fake->engine_count++;
+    *out_engine = sibling;
+    return TG_OK;
+}
+
+static void init_lock(fake_engine *fake)
+{
+    pthread_mutexattr_t attributes;
+    (void)pthread_mutexattr_init(&attributes);
+    (void)pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    (void)pthread_mutex_init(&fake->lock, &attributes);
+    (void)pthread_mutexattr_destroy(&attributes);
+    (void)pthread_cond_init(&fake->met, NULL);
 }
 
 tg_engine *tg_engine_fake_new(void)
@@ -558,6 +649,8 @@ tg_engine *tg_engine_fake_new(void)
     tg_arena *arena = tg_arena_new();
     fake_engine *fake = TG_NEW(arena, fake_engine);
     fake->arena = arena;
+    fake->engine_count = 1;
+    init_lock(fake);
     tg_map_init(&fake->tables, arena);
     fake->base = (tg_engine){
         .struct_size = sizeof(tg_engine),
@@ -568,6 +661,7 @@ tg_engine *tg_engine_fake_new(void)
         .fetch_error = fake_fetch_error,
         .explain = fake_explain,
         .cancel = fake_cancel,
+        .sibling = fake_sibling,
         .describe = fake_describe,
         .version_at = fake_version_at,
         .identity = fake_identity,

@@ -184,7 +184,7 @@ static void delete_by_partition_needs_no_library(void **state)
     tg_engine *other = tg_engine_duckdb_new(&(tg_engine_duckdb_options){0});
     tg_run_result result;
     assert_ok(other->run(other->self, program, NULL, l->arena, &result, &l->error), &l->error);
-    assert_null(((tg_duckdb_engine *)other->self)->database);
+    assert_null(((tg_duckdb_engine *)other->self)->instance->database);
     other->close(other->self);
     assert_int_equal(result.deleted_rows, 20);
     assert_int_equal(result.rows_written, 0);

@@ -3,6 +3,7 @@
 #include "engine/duckdb/duckdb_int.h"
 #include "support/test.h"
 
+#include <stdio.h>
 #include <time.h>
 
 static volatile sig_atomic_t interrupted;
@@ -10,7 +11,7 @@ static volatile sig_atomic_t interrupted;
 typedef struct fixture {
     tg_arena *arena;
     tg_env env;
-    tg_duckdb_engine engine;
+    tg_duckdb_engine *engine;
     tg_error error;
 } fixture;
 
@@ -18,12 +19,11 @@ static int setup(void **state)
 {
     tg_arena *arena = tg_arena_new();
     fixture *f = TG_NEW(arena, fixture);
-    f->arena = f->engine.arena = arena;
+    f->arena = arena;
     f->env = *tg_env_system();
     f->env.cancelled = &interrupted;
     interrupted = 0;
-    f->engine.env = &f->env;
-    tg_duckdb_watcher_init(&f->engine);
+    f->engine = tg_engine_duckdb_new(&(tg_engine_duckdb_options){.env = &f->env})->self;
     *state = f;
     return 0;
 }
@@ -31,10 +31,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     fixture *f = *state;
-    tg_duckdb_watcher_stop(&f->engine);
-    if (f->engine.database) {
-        tg_duckdb.close(&f->engine.database);
-    }
+    f->engine->base.close(f->engine);
     tg_error_dispose(&f->error);
     tg_arena_free(f->arena);
     return 0;
@@ -47,7 +44,7 @@ static tg_duckdb_session open_session(fixture *f, const char *zone_name)
         assert_ok(tg_zone_load(tg_str_from(zone_name), f->arena, &zone, &f->error), &f->error);
     }
     tg_duckdb_session session;
-    assert_ok(tg_duckdb_session_open(&f->engine, zone, &session, &f->error), &f->error);
+    assert_ok(tg_duckdb_session_open(f->engine, zone, &session, &f->error), &f->error);
     return session;
 }
 
@@ -69,8 +66,8 @@ static tg_str one_text(fixture *f, tg_duckdb_session *session, const char *sql)
 static void settings(void **state)
 {
     fixture *f = *state;
-    f->engine.threads = 1;
-    f->engine.memory_limit = TG_S("500MB");
+    f->engine->instance->threads = 1;
+    f->engine->instance->memory_limit = TG_S("500MB");
     tg_duckdb_session session = open_session(f, NULL);
     assert_str(one_text(f, &session, "SELECT current_setting('TimeZone')"), "UTC");
     assert_str(one_text(f, &session, "SELECT current_setting('threads')::VARCHAR"), "1");
@@ -84,9 +81,9 @@ static void settings(void **state)
 static void bad_memory_limit(void **state)
 {
     fixture *f = *state;
-    f->engine.memory_limit = TG_S("much");
+    f->engine->instance->memory_limit = TG_S("much");
     tg_duckdb_session session;
-    assert_int_equal(tg_duckdb_session_open(&f->engine, NULL, &session, &f->error),
+    assert_int_equal(tg_duckdb_session_open(f->engine, NULL, &session, &f->error),
                      TG_INVALID_ARGUMENT);
     assert_error_class(&f->error, "TIDEGATE_INVALID_SETTING");
 }
@@ -114,10 +111,10 @@ static void zones(void **state)
     const tg_zone *zone;
     tg_duckdb_session session;
     assert_ok(tg_zone_load(TG_S("+05:30"), f->arena, &zone, &f->error), &f->error);
-    assert_int_equal(tg_duckdb_session_open(&f->engine, zone, &session, &f->error), TG_UNSUPPORTED);
+    assert_int_equal(tg_duckdb_session_open(f->engine, zone, &session, &f->error), TG_UNSUPPORTED);
     tg_error_clear(&f->error);
     assert_ok(tg_zone_load(TG_S("UTC+05:30"), f->arena, &zone, &f->error), &f->error);
-    assert_int_equal(tg_duckdb_session_open(&f->engine, zone, &session, &f->error), TG_UNSUPPORTED);
+    assert_int_equal(tg_duckdb_session_open(f->engine, zone, &session, &f->error), TG_UNSUPPORTED);
 }
 
 /* A zone is the session's own: sessions at the same time have different ones. */
@@ -225,10 +222,118 @@ static void cancelled_by_flag(void **state)
     tg_duckdb_session_close(&session);
 }
 
+/* ---- siblings -------------------------------------------------------------------------------- */
+
+enum { SIBLINGS = 3 };
+
+typedef struct sibling {
+    tg_duckdb_engine *engine;
+    pthread_t thread;
+    const char *zone_name, *expected;
+    tg_code code;
+    char text[64];
+    tg_error error;
+} sibling;
+
+static tg_duckdb_engine *new_sibling(fixture *f)
+{
+    tg_engine *made;
+    assert_ok(f->engine->base.sibling(f->engine, &made, &f->error), &f->error);
+    return made->self;
+}
+
+/* What it gets of its own zone, and of the memory limit of all, many times. */
+static void *ask(void *argument)
+{
+    sibling *s = argument;
+    tg_auto_arena tg_arena *arena = tg_arena_new();
+    const tg_zone *zone = NULL;
+    s->code = tg_zone_load(tg_str_from(s->zone_name), arena, &zone, &s->error);
+    for (int i = 0; i < 50 && s->code == TG_OK; i++) {
+        tg_auto_session tg_duckdb_session session = {0};
+        s->code = tg_duckdb_session_open(s->engine, zone, &session, &s->error);
+        fixture f = {.arena = arena};
+        tg_str text =
+            one_text(&f, &session,
+                     "SELECT CAST(TIMESTAMPTZ '2024-01-01 00:00:00+00' AS VARCHAR) || ' ' "
+                     "|| current_setting('memory_limit')");
+        (void)snprintf(s->text, sizeof(s->text), "%.*s", TG_SARG(text));
+        if (strcmp(s->text, s->expected) != 0) {
+            break;
+        }
+    }
+    return NULL;
+}
+
+/* They open one database, whoever comes first, and keep their zones. */
+static void siblings_share_a_database(void **state)
+{
+    fixture *f = *state;
+    f->engine->instance->memory_limit = TG_S("500MB");
+    sibling siblings[SIBLINGS] = {
+        {.zone_name = "UTC", .expected = "2024-01-01 00:00:00+00 476.8 MiB"},
+        {.zone_name = "Asia/Tokyo", .expected = "2024-01-01 09:00:00+09 476.8 MiB"},
+        {.zone_name = "America/New_York", .expected = "2023-12-31 19:00:00-05 476.8 MiB"}};
+    for (size_t i = 0; i < SIBLINGS; i++) {
+        siblings[i].engine = new_sibling(f);
+        assert_int_equal(pthread_create(&siblings[i].thread, NULL, ask, &siblings[i]), 0);
+    }
+    for (size_t i = 0; i < SIBLINGS; i++) {
+        (void)pthread_join(siblings[i].thread, NULL);
+        assert_ok(siblings[i].code, &siblings[i].error);
+        assert_string_equal(siblings[i].text, siblings[i].expected);
+        siblings[i].engine->base.close(siblings[i].engine);
+    }
+    assert_non_null(f->engine->instance->database);
+}
+
+static void *run_endless(void *argument)
+{
+    sibling *s = argument;
+    tg_auto_session tg_duckdb_session session = {0};
+    s->code = tg_duckdb_session_open(s->engine, NULL, &session, &s->error);
+    if (s->code == TG_OK) {
+        s->code = tg_duckdb_execute(&session, TG_S(endless), &s->error);
+    }
+    return NULL;
+}
+
+/* All of them; not what begins later. */
+static void cancel_reaches_siblings(void **state)
+{
+    fixture *f = *state;
+    sibling siblings[SIBLINGS] = {0};
+    for (size_t i = 0; i < SIBLINGS; i++) {
+        siblings[i].engine = new_sibling(f);
+        assert_int_equal(pthread_create(&siblings[i].thread, NULL, run_endless, &siblings[i]), 0);
+    }
+    struct timespec pause = {0, 300 * 1000 * 1000};
+    bool all_run = false;
+    while (!all_run) { /* what has not begun is not cancelled */
+        (void)nanosleep(&pause, NULL);
+        (void)pthread_mutex_lock(&f->engine->instance->watcher.lock);
+        all_run = true;
+        for (size_t i = 0; i < SIBLINGS; i++) {
+            all_run = all_run && siblings[i].engine->running;
+        }
+        (void)pthread_mutex_unlock(&f->engine->instance->watcher.lock);
+    }
+    f->engine->base.cancel(f->engine);
+    for (size_t i = 0; i < SIBLINGS; i++) {
+        (void)pthread_join(siblings[i].thread, NULL);
+        assert_int_equal(siblings[i].code, TG_CANCELLED);
+        tg_error_dispose(&siblings[i].error);
+        siblings[i].engine->base.close(siblings[i].engine);
+    }
+    tg_duckdb_session session = open_session(f, NULL);
+    assert_str(one_text(f, &session, "SELECT 'usable'"), "usable");
+    tg_duckdb_session_close(&session);
+}
+
 static void out_of_memory(void **state)
 {
     fixture *f = *state;
-    f->engine.memory_limit = TG_S("20MB");
+    f->engine->instance->memory_limit = TG_S("20MB");
     tg_duckdb_session session = open_session(f, NULL);
     duckdb_result result;
     tg_str sql = TG_S(
@@ -271,9 +376,17 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(settings),          TEST(bad_memory_limit), TEST(zones),
-        TEST(zones_do_not_leak), TEST(errors),           TEST(late_error),
-        TEST(cancelled_by_flag), TEST(out_of_memory),    TEST(texts),
+        TEST(settings),
+        TEST(bad_memory_limit),
+        TEST(zones),
+        TEST(zones_do_not_leak),
+        TEST(errors),
+        TEST(late_error),
+        TEST(cancelled_by_flag),
+        TEST(out_of_memory),
+        TEST(texts),
+        TEST(siblings_share_a_database),
+        TEST(cancel_reaches_siblings),
     };
     return cmocka_run_group_tests_name("session", tests, NULL, NULL);
 }
