@@ -94,7 +94,10 @@ const char *tg_rows_next_json(tg_rows *rows, tg_status *out_status, tg_failure *
 /** Takes NULL. Close it before its session. @since 0.1.0 */
 void tg_rows_close(tg_rows *rows);
 
-/** Receives every event of an update as one JSON object. @since 0.1.0 */
+/**
+ * Receives every event of an update as one JSON object, one after the other, on the thread that
+ * called tg_session_update. @since 0.1.0
+ */
 typedef void (*tg_event_callback)(void *context, const char *event_json);
 /** A predicate of a REPLACE WHERE flow for one update only. @since 0.1.0 */
 typedef struct tg_predicate_override {
