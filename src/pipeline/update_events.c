@@ -17,7 +17,7 @@ static void emit(tg_update *u, tg_event *event, tg_buf *details)
     tg_eventlog_write(u->log, event);
 }
 
-static void emit_of_flow(tg_update *u, tg_flow_run *run, tg_event *event, tg_buf *details)
+static void emit_of_flow(tg_update *u, const tg_flow_run *run, tg_event *event, tg_buf *details)
 {
     if (run->worker) {
         event->details = tg_buf_str(details);
@@ -550,7 +550,7 @@ void tg_update_event_reset(tg_update *u, const tg_flow_run *run)
                                                "Table '%.*s' was reset; its rows before can be had "
                                                "back: tidegate restore %.*s --version %lld",
                                                TG_SARG(table), TG_SARG(table), (long long)before)};
-    emit(u, &event, &details);
+    emit_of_flow(u, run, &event, &details);
 }
 
 void tg_update_event_warning(tg_update *u, tg_flow_run *run, const char *kind, tg_str message)

@@ -186,7 +186,7 @@ void tg_pieces_json(tg_json_out *out, const tg_flow_result *result);
 /* Refreshes the selected flows, or tells why not; returns when all have ended and no thread is left. */
 void tg_update_run_flows(tg_update *u);
 /* By a flow that is on a worker: has the event told by the update's own thread. */
-void tg_worker_tell(tg_flow_run *run, const tg_event *event);
+void tg_worker_tell(const tg_flow_run *run, const tg_event *event);
 /* The same with what was told so far: returns when it stands in the file. */
 void tg_worker_flush(tg_flow_run *run);
 

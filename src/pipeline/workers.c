@@ -97,11 +97,10 @@ static void run_here(tg_update *u, tg_flow_run *run)
 
 /* ---- notes: called by workers ----------------------------------------------------------------- */
 
-static note *new_note(tg_flow_run *run, note_kind kind)
+static note *new_note(const tg_flow_run *run, note_kind kind)
 {
     note *made = TG_NEW(run->arena, note);
     made->kind = kind;
-    made->run = run;
     return made;
 }
 
@@ -113,7 +112,7 @@ static void hand_over(crew *c, note *added)
     (void)pthread_cond_signal(&c->has_note);
 }
 
-void tg_worker_tell(tg_flow_run *run, const tg_event *event)
+void tg_worker_tell(const tg_flow_run *run, const tg_event *event)
 {
     crew *c = run->worker->crew;
     note *told = new_note(run, NOTE_EVENT);
@@ -155,6 +154,7 @@ static void *work(void *argument)
         (void)pthread_mutex_unlock(&c->lock);
         tg_flow_refresh(c->update, run);
         note *ended = new_note(run, NOTE_ENDED);
+        ended->run = run;
         (void)pthread_mutex_lock(&c->lock);
         worker->run = NULL;
         hand_over(c, ended);
