@@ -5,8 +5,8 @@
  * Life: tg_spec_load, tg_graph_build, tg_update_run. Each keeps its result in the caller's arena
  * and reports *all* errors and warnings it finds in a tg_diags, each located in its file; the
  * return value is TG_OK or the code of the first error. Only tg_update_run without is_dry_run
- * writes anything. Threads: one thread at a time (tg_update_run starts more of its own); the cancel flag of tg_env and tg_engine.cancel
- * may be used from elsewhere.
+ * writes anything. Threads: one thread at a time (tg_update_run starts more of its own); the cancel
+ * flag of tg_env and tg_engine.cancel may be used from elsewhere.
  */
 #ifndef TG_PIPELINE_PIPELINE_H
 #define TG_PIPELINE_PIPELINE_H

@@ -884,112 +884,6 @@ static void test_cancelled(void **state)
     assert_int_equal(tg_fake_run_count(f->engine), 0);
 }
 
-/* ---- several flows at the same time ----------------------------------------------------------- */
-
-static void run_at_once(fixture *f, int limit)
-{
-    tg_fake_set_capabilities(f->engine, TG_ENGINE_STATE_REBASE | TG_ENGINE_SIBLINGS);
-    write_file(
-        f, "spark-pipeline.yml",
-        tg_arena_printf(f->arena, "%stidegate: {max_parallel_flows: %d}\n", spec_text, limit));
-}
-
-static const char two_days[] =
-    "CREATE STREAMING TABLE a FLOW REPLACE WHERE d >= current_date() BY NAME SELECT d FROM src;\n"
-    "CREATE STREAMING TABLE b FLOW REPLACE WHERE d >= current_date() BY NAME SELECT d FROM src;\n"
-    "CREATE MATERIALIZED VIEW c AS SELECT a.d FROM a JOIN b USING (d);\n";
-
-/* Neither run ends before both have begun; what reads from them comes behind. */
-static void test_flows_run_at_once(void **state)
-{
-    fixture *f = *state;
-    write_file(f, "src/a.sql", two_days);
-    run_at_once(f, 2);
-    tg_fake_meet_in_run(f->engine, 2);
-    run_all(f);
-    assert_int_equal(f->result.state, TG_UPDATE_COMPLETED);
-    check(f, "a", TG_FLOW_COMPLETED, "COMPLETE_REPLACE_WHERE", 0);
-    check(f, "b", TG_FLOW_COMPLETED, "COMPLETE_REPLACE_WHERE", 0);
-    check(f, "c", TG_FLOW_COMPLETED, "COMPLETE_RECOMPUTE", 0);
-    size_t c_starts =
-        tg_str_find(tg_buf_str(&f->messages), TG_S("Flow main.default.c is PLANNING"), 0);
-    for (const char *name = "ab"; *name; name++) {
-        const char *ends = tg_arena_printf(f->arena, "Flow main.default.%c has COMPLETED.", *name);
-        size_t end = tg_str_find(tg_buf_str(&f->messages), tg_str_from(ends), 0);
-        assert_true(end < c_starts && c_starts != SIZE_MAX);
-    }
-    run_all(f);
-    check(f, "a", TG_FLOW_COMPLETED, "NO_OP", -1);
-    check(f, "c", TG_FLOW_COMPLETED, "NO_OP", -1);
-    assert_int_equal(tg_fake_run_count(f->engine), 3);
-}
-
-/* The events of each flow come in its own order, whole and by the thread that runs the update. */
-static void test_events_of_flows_at_once(void **state)
-{
-    fixture *f = *state;
-    tg_auto_buf tg_buf sql = TG_BUF_INIT;
-    for (int i = 0; i < 12; i++) {
-        tg_buf_addf(&sql,
-                    "CREATE STREAMING TABLE t%02d FLOW REPLACE WHERE d >= current_date() BY NAME "
-                    "SELECT d FROM src;\n",
-                    i);
-    }
-    write_file(f, "src/a.sql", tg_buf_cstr(&sql));
-    run_at_once(f, 4);
-    run_all(f);
-    for (int i = 0; i < 12; i++) {
-        static const char *const steps[] = {"is QUEUED", "is PLANNING", "is STARTING", "is RUNNING",
-                                            "has COMPLETED"};
-        size_t from = 0;
-        for (size_t j = 0; j < sizeof(steps) / sizeof(*steps); j++) {
-            const char *line =
-                tg_arena_printf(f->arena, "Flow main.default.t%02d %s.\n", i, steps[j]);
-            from = tg_str_find(tg_buf_str(&f->messages), tg_str_from(line), from);
-            assert_int_not_equal(from, SIZE_MAX);
-        }
-    }
-}
-
-/* One fails: its reader is skipped, the others go on. */
-static void test_failure_beside_others(void **state)
-{
-    fixture *f = *state;
-    write_file(f, "src/a.sql", two_days);
-    run_at_once(f, 4);
-    tg_fake_meet_in_run(f->engine, 2);
-    tg_fake_fail_next_run(f->engine, TG_E_TIDEGATE_IO, "disk full");
-    run_all(f);
-    assert_int_equal(f->result.state, TG_UPDATE_FAILED);
-    assert_int_equal(f->result.failed_count, 1);
-    assert_int_equal(f->result.skipped_count, 1);
-    bool a_failed = result_of(f, "a")->status == TG_FLOW_FAILED; /* whichever was the first */
-    check(f, a_failed ? "b" : "a", TG_FLOW_COMPLETED, "COMPLETE_REPLACE_WHERE", 0);
-    check(f, "c", TG_FLOW_SKIPPED, NULL, -1);
-    assert_non_null(result_of(f, a_failed ? "a" : "b")->error);
-}
-
-static void cancel_now(fixture *f)
-{
-    __atomic_store_n(&f->cancelled, 1, __ATOMIC_RELAXED);
-}
-
-/* What has begun ends by itself; what reads from it is stopped. */
-static void test_cancelled_beside_others(void **state)
-{
-    fixture *f = *state;
-    write_file(f, "src/a.sql", two_days);
-    run_at_once(f, 2);
-    f->at_start = cancel_now;
-    run_all(f);
-    assert_int_equal(f->result.state, TG_UPDATE_CANCELED);
-    check(f, "c", TG_FLOW_STOPPED, NULL, -1);
-    for (const char *name = "ab"; *name; name++) {
-        tg_flow_status status = result_of(f, (const char[]){*name, 0})->status;
-        assert_true(status == TG_FLOW_COMPLETED || status == TG_FLOW_STOPPED);
-    }
-}
-
 static void test_dry_run(void **state)
 {
     fixture *f = *state;
@@ -1094,10 +988,6 @@ int main(void)
         UPDATE_TEST(test_an_override_survives_a_lost_race),
         UPDATE_TEST(test_a_wrong_override_stops_everything),
         UPDATE_TEST(test_cancelled),
-        UPDATE_TEST(test_flows_run_at_once),
-        UPDATE_TEST(test_events_of_flows_at_once),
-        UPDATE_TEST(test_failure_beside_others),
-        UPDATE_TEST(test_cancelled_beside_others),
         UPDATE_TEST(test_dry_run),
         UPDATE_TEST(test_plan),
         UPDATE_TEST(test_summary),
