@@ -19,6 +19,10 @@ if(TG_SANITIZE)
   list(APPEND tg_test_environment TIDEGATE_SANITIZE=1 ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
        UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1)
 endif()
+if(TG_SANITIZE_THREADS)
+  list(APPEND tg_test_environment TIDEGATE_SANITIZE=1
+       TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/threads.supp:exitcode=66)
+endif()
 
 file(GLOB support_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/*.c)
 add_library(tg_test_support INTERFACE)
@@ -105,7 +109,7 @@ add_test(NAME headers COMMAND ${CMAKE_SOURCE_DIR}/tests/headers/check-headers ${
                               ${yyjson_include} ${TG_DUCKDB_INCLUDE_DIR})
 add_test(NAME check_layers COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/check-layers)
 add_test(NAME check_docs COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/gen-docs --check)
-if(NOT TG_SANITIZE)
+if(NOT tg_sanitizers)
   add_test(NAME check_symbols COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/check-symbols
                                       $<TARGET_FILE:libtidegate>)
 endif()

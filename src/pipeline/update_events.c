@@ -574,5 +574,5 @@ void tg_update_event_warning(tg_update *u, tg_flow_run *run, const char *kind, t
                       .flow_id = flow_id(run),
                       .dataset_name = run->flow->dataset->full_name,
                       .message = message};
-    emit(u, &event, &details);
+    emit_of_flow(u, run, &event, &details);
 }
