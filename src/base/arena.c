@@ -215,6 +215,13 @@ void *tg_arena_realloc(tg_arena *arena, void *old, size_t old_bytes, size_t new_
     return bytes;
 }
 
+void tg_copy_bytes(void *to, const void *from, size_t size_bytes)
+{
+    if (size_bytes > 0) {
+        memcpy(to, from, size_bytes);
+    }
+}
+
 void *tg_arena_memdup(tg_arena *arena, const void *bytes, size_t size_bytes)
 {
     void *copy = tg_arena_alloc(arena, size_bytes);

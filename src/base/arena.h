@@ -36,6 +36,8 @@ void *tg_arena_calloc(tg_arena *arena, size_t count, size_t size_bytes);
  */
 void *tg_arena_realloc(tg_arena *arena, void *old, size_t old_bytes, size_t new_bytes);
 void *tg_arena_memdup(tg_arena *arena, const void *bytes, size_t size_bytes);
+/* memcpy that takes a missing array of no bytes: an empty list has no items to point at. */
+void tg_copy_bytes(void *to, const void *from, size_t size_bytes);
 /* NUL-terminated copies. */
 char *tg_arena_strdup(tg_arena *arena, const char *text);
 char *tg_arena_strndup(tg_arena *arena, const char *text, size_t len);

@@ -65,7 +65,7 @@ void tg_cli_man(FILE *to);
 /* Opens the session of a command; prints what went wrong. Status 0 and *out_api, or the exit
  * status. */
 int tg_cli_open(tg_cli *cli, bool need_spec, tg_api **out_api);
-/* Ctrl-C ends the process from here on. */
+/* Ctrl-C stops nothing from here on, as all is done; asked twice, it ends output that nobody reads. */
 void tg_cli_close(tg_api *api);
 /* A console line on standard error: "<time>: <message>". */
 void tg_cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

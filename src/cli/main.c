@@ -86,15 +86,28 @@ int tg_cli_open(tg_cli *cli, bool need_spec, tg_api **out_api)
         return is_usage ? TG_STATUS_USAGE : tg_api_status(code, /* nothing_touched= */ true);
     }
     running = *out_api;
-    struct sigaction action = {.sa_handler = on_interrupt};
+    /* Output that waits for its reader is not cut by an interrupt; a prompt that waits is. */
+    struct sigaction action = {.sa_handler = on_interrupt,
+                               .sa_flags = cli->command == TG_COMMAND_SQL ? 0 : SA_RESTART};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     return TG_STATUS_OK;
 }
 
+static void on_late_interrupt(int number)
+{
+    (void)number;
+}
+
 void tg_cli_close(tg_api *api)
 {
-    running = NULL; /* first: the handler must not meet a session that goes away */
+    /* Nothing is left to be stopped: what was done is told whole, with its own exit status. Whoever
+     * asks twice ends a reader that does not read on. */
+    struct sigaction action = {.sa_handler = on_late_interrupt,
+                               .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    running = NULL; /* before: the handler must not meet a session that goes away */
     tg_api_close(api);
 }
 

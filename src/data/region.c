@@ -210,7 +210,9 @@ static size_t set_domain(tg_domain *domains, size_t count, tg_domain domain)
         rest++;
     }
     size_t behind = at + !tg_domain_is_full(&domain);
-    memmove(&domains[behind], &domains[rest], (count - rest) * sizeof(*domains));
+    if (rest < count) {
+        memmove(&domains[behind], &domains[rest], (count - rest) * sizeof(*domains));
+    }
     if (behind > at) {
         domains[at] = domain;
     }

@@ -35,7 +35,7 @@ static bool see_first(collector *c, char kind, tg_str name, tg_str rest)
     size_t len = 1 + name.len + (rest.len ? 1 + rest.len : 0);
     char *key = tg_arena_alloc(c->scratch, len);
     key[0] = kind;
-    memcpy(key + 1, name.ptr, name.len);
+    tg_copy_bytes(key + 1, name.ptr, name.len);
     if (rest.len) {
         memcpy(key + 1 + name.len + 1, rest.ptr, rest.len);
     }

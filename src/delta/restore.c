@@ -149,7 +149,7 @@ static const tg_str *join_features(restorer *r, const tg_str *a, size_t a_count,
 {
     tg_str *all = TG_NEW_ARRAY(r->arena, tg_str, a_count + b_count);
     size_t count = a_count;
-    memcpy(all, a, a_count * sizeof(*all));
+    tg_copy_bytes(all, a, a_count * sizeof(*all));
     for (size_t i = 0; i < b_count; i++) {
         if (!tg_str_is_in(b[i], a, a_count)) {
             all[count++] = b[i];

@@ -500,9 +500,7 @@ static void add_issue(tg_refresh_plan *plan, const char *type, const char *sub_t
                       const char *expression, tg_arena *arena)
 {
     tg_plan_issue *issues = TG_NEW_ARRAY(arena, tg_plan_issue, plan->issue_count + 1);
-    if (plan->issue_count > 0) {
-        memcpy(issues, plan->issues, plan->issue_count * sizeof(*issues));
-    }
+    tg_copy_bytes(issues, plan->issues, plan->issue_count * sizeof(*issues));
     issues[plan->issue_count++] =
         (tg_plan_issue){.issue_type = type, .sub_type = sub_type, .expression = expression};
     plan->issues = issues;

@@ -205,7 +205,7 @@ void tg_owner_ask(tg_update *u, tg_flow_run *run)
     const tg_standalone *standalone = u->graph->spec->standalone;
     bool keeps = standalone && standalone->is_refresh;
     tg_property *properties = TG_NEW_ARRAY(run->arena, tg_property, dataset->property_count + 1);
-    memcpy(properties, dataset->properties, dataset->property_count * sizeof(*properties));
+    tg_copy_bytes(properties, dataset->properties, dataset->property_count * sizeof(*properties));
     properties[dataset->property_count] =
         (tg_property){.key = TG_S(TG_PROPERTY_OWNER), .value = u->result->pipeline_id};
     run->input.properties = properties;

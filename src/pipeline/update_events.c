@@ -557,9 +557,7 @@ void tg_update_event_warning(tg_update *u, tg_flow_run *run, const char *kind, t
 {
     tg_flow_result *result = run->result;
     tg_str *warnings = TG_NEW_ARRAY(run->arena, tg_str, result->warning_count + 1);
-    if (result->warning_count > 0) {
-        memcpy(warnings, result->warnings, result->warning_count * sizeof(*warnings));
-    }
+    tg_copy_bytes(warnings, result->warnings, result->warning_count * sizeof(*warnings));
     warnings[result->warning_count++] = message;
     result->warnings = warnings;
     tg_auto_buf tg_buf details = TG_BUF_INIT;

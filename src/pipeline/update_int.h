@@ -37,9 +37,9 @@ typedef struct tg_target {
 typedef struct tg_flow_run {
     struct tg_update *update;
     const tg_flow *flow;
-    tg_arena *arena;      /* its own, freed with the update's: results may point into it */
-    tg_arena *plan_arena; /* of the plan and its run: the same, until a race was lost */
-    tg_engine *engine;    /* for all calls about this flow */
+    tg_arena *arena;            /* its own, freed with the update's: results may point into it */
+    tg_arena *plan_arena;       /* of the plan and its run: the same, until a race was lost */
+    tg_engine *engine;          /* for all calls about this flow */
     struct tg_worker *worker;   /* NULL: it is on the update's own thread */
     bool is_started, has_ended; /* known to the update's own thread only */
     tg_target *target;

@@ -293,8 +293,9 @@ static tg_scope *joined_scope(tg_binder *b, const tg_scope *left, const tg_scope
     scope->parent = env->outer;
     scope->count = left->count + right->count;
     scope->columns = TG_NEW_ARRAY(b->arena, tg_scope_column, scope->count);
-    memcpy(scope->columns, left->columns, left->count * sizeof(*scope->columns));
-    memcpy(scope->columns + left->count, right->columns, right->count * sizeof(*scope->columns));
+    tg_copy_bytes(scope->columns, left->columns, left->count * sizeof(*scope->columns));
+    tg_copy_bytes(scope->columns + left->count, right->columns,
+                  right->count * sizeof(*scope->columns));
     return scope;
 }
 

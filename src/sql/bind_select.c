@@ -341,7 +341,7 @@ static void stack_windows(select_run *run)
     size_t count = run->sel.windows.count;
     tg_column *columns = TG_NEW_ARRAY(run->b->arena, tg_column, input->column_count + count);
     tg_bexpr **exprs = TG_NEW_ARRAY(run->b->arena, tg_bexpr *, count);
-    memcpy(columns, input->columns, input->column_count * sizeof(*columns));
+    tg_copy_bytes(columns, input->columns, input->column_count * sizeof(*columns));
     for (size_t i = 0; i < count; i++) {
         columns[input->column_count + i] = run->sel.windows.items[i].column;
         exprs[i] = run->sel.windows.items[i].expr;

@@ -21,7 +21,7 @@ typedef struct tg_duckdb_instance {
     pthread_mutex_t lock; /* of engine_count, arena, temp_folder and opening the database */
     size_t engine_count;  /* the last one takes the instance with it */
     tg_arena *arena;      /* lives as long as the instance */
-    int threads, share; /* share: of how many instances of this process it is one */
+    int threads, share;   /* share: of how many instances of this process it is one */
     tg_str memory_limit, temp_folder;
     duckdb_database database;  /* NULL until the first call that needs it */
     atomic_uint cancel_count;  /* grows with each cancel */

@@ -79,6 +79,11 @@ static void copies_texts(void **state)
     assert_string_equal(tg_arena_printf(arena, "%d-%s", 7, "x"), "7-x");
     assert_memory_equal(tg_arena_memdup(arena, "a\0b", 3), "a\0b", 3);
     assert_non_null(tg_arena_memdup(arena, NULL, 0));
+    char to[] = "kept";
+    tg_copy_bytes(to, NULL, 0);
+    assert_string_equal(to, "kept");
+    tg_copy_bytes(to, "left", 4);
+    assert_string_equal(to, "left");
 }
 
 static int order[4];
