@@ -93,6 +93,10 @@ foreach(path IN LISTS groups)
 endforeach()
 
 set_tests_properties(unit_incremental_model_replay PROPERTIES TIMEOUT 1200) # a hundred thousand steps
+# The longest first, so that none runs alone at the end.
+set_tests_properties(py_fault_kill PROPERTIES COST 1000 TIMEOUT 1800)
+set_tests_properties(py_differential_differential py_e2e_sql_answers py_fault_processes unit_engine_duckdb_spark
+                     PROPERTIES COST 100)
 
 # Preloaded into tidegate by tests/fault. Without sanitizers in sanitizer builds too: it calls the system directly.
 add_library(fault_shim MODULE ${CMAKE_SOURCE_DIR}/tests/fault/shim.c)
