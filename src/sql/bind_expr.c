@@ -116,6 +116,27 @@ static tg_code bind_name(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr *
     return tg_bind_unresolved(ctx->b, ctx->scope, name, names.items, names.count, err);
 }
 
+/*
+ * CURRENT_DATE and its kin without parentheses are names first (Spark: literal functions): a column
+ * of that name in reach is meant, before the function, and the function before an alias.
+ */
+static tg_code bind_word(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr **out, tg_error *err)
+{
+    const tg_name *name = &expr->call->name;
+    bool found = false;
+    tg_bexpr *var = lambda_variable(ctx, name);
+    if (var) {
+        return fields_of(ctx, var, name, 1, out, err);
+    }
+    if (ctx->aliases == TG_ALIAS_OUTPUT && !ctx->in_aggregate) {
+        TG_TRY(bind_alias(ctx, name, out, &found, err));
+    }
+    if (!found && ctx->scope) {
+        TG_TRY(bind_in_scope(ctx, name, ctx->scope, false, out, &found, err));
+    }
+    return found ? TG_OK : tg_bind_call(ctx, expr, out, err);
+}
+
 /* ---- operators ------------------------------------------------------------------------------- */
 
 static const char *operator_name(tg_op op)
@@ -528,7 +549,8 @@ static tg_code bind_kind(const tg_expr_ctx *ctx, const tg_expr *expr, tg_bexpr *
     case TG_EXPR_CAST:
         return bind_cast(ctx, expr, out, err);
     case TG_EXPR_CALL:
-        return tg_bind_call(ctx, expr, out, err);
+        return expr->call->no_parens ? bind_word(ctx, expr, out, err)
+                                     : tg_bind_call(ctx, expr, out, err);
     case TG_EXPR_SUBSCRIPT:
         return bind_special(ctx, expr, "element", out, err);
     case TG_EXPR_FIELD:

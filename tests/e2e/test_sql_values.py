@@ -231,3 +231,17 @@ def test_a_random_value_is_one_value(tidegate, condition, share):
 def test_a_random_value_that_would_be_asked_twice_is_refused(tidegate, expression):
     done = tidegate("sql", "-e", f"select {expression}", status=1)
     assert "[UNSUPPORTED_FEATURE] rand() is not available within this expression" in done.stderr
+
+
+@pytest.mark.parametrize("sql, expected", [
+    ("select user from values ('a') t(user)", [["a"]]),
+    ("select USER, count(*) from values ('a'), ('b') t(user) where user = 'a' group by user order by user", [["a", 1]]),
+    ("select current_date, t.current_date from values ('a') t(current_date)", [["a", "a"]]),
+    ("select current_date > date'2020-01-01' from values (1) t(x)", [[True]]),
+    ("select date'2000-01-01' as current_date, current_date > date'2020-01-01' as late", [["2000-01-01", True]]),
+    ("select current_date() > date'2020-01-01' from values ('a') t(current_date)", [[True]]),
+    ("select transform(array(1), current_date -> current_date + 1)", [[[2]]]),
+    ("select (select current_date > date'2020-01-01' from values (1) i(z)) from values (5) t(current_date)", [[True]]),
+])
+def test_words_that_are_functions_are_columns_first(tidegate, sql, expected):
+    assert answer(tidegate, sql) == expected
