@@ -46,29 +46,48 @@ def replace_word(text, name, called):
     return re.sub(rf"(?<![\w']){name}(?![\w'])", called, text)
 
 
+def has_word(text, name):
+    return re.search(rf"(?<![\w']){name}(?![\w'])", text) is not None
+
+
 class Oracle:
     def __init__(self):
         self.connection = duckdb.connect(config={"threads": 1})
-        self.registered, self.zone = {}, None
+        # A dozen rows need no plan, and what is under test has DuckDB's optimizer: here is another way to the rows.
+        self.connection.execute("PRAGMA disable_optimizer")
+        self.tables, self.loaded, self.zone = {}, {}, None
 
     def register(self, tables):
-        for name, table in tables.items():
-            if self.registered.get(name) is not table:
-                self.connection.register(name, table)
-                self.registered[name] = table
+        self.tables.update(tables)
+
+    def load(self, text):
+        """Those tables that the text names, unless they are there: one is asked several times, mostly."""
+        for name, table in self.tables.items():
+            if self.loaded.get(name) is not table and has_word(text, name):
+                self.connection.register("arrow", table)
+                self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM arrow")
+                self.loaded[name] = table
 
     def set_zone(self, zone):
         if zone != self.zone:
             self.connection.execute(f"SET TimeZone = '{zone}'")
             self.zone = zone
 
-    def answer(self, query, view, predicate, now, zone):
-        """The query's rows for which the predicate is TRUE, as an arrow table, over what is registered."""
-        self.set_zone(zone)
+    def selected(self, query, view, predicate, now, zone):
         text = in_duckdb(query, now, zone)
         if view:
             text = f"WITH u AS ({in_duckdb(view['query'], now, zone)}) SELECT * FROM ({replace_word(text, 'f0', 'u')})"
-        return self.connection.sql(f"SELECT * FROM ({text}) WHERE ({in_duckdb(predicate, now, zone)}) IS TRUE").to_arrow_table()
+        self.load(text)
+        return f"SELECT * FROM ({text}) WHERE ({in_duckdb(predicate, now, zone)}) IS TRUE"
+
+    def refreshed(self, before, query, view, predicate, now, zone):
+        """All rows after a refresh over what is registered, as an arrow table. before: those of the target, None: there is no target."""
+        self.set_zone(zone)
+        text = self.selected(query, view, predicate, now, zone)
+        if before is not None:
+            self.connection.register("target", before)
+            text = f"SELECT * FROM target WHERE ({in_duckdb(predicate, now, zone)}) IS NOT TRUE UNION ALL BY NAME ({text})"
+        return self.connection.execute(text).to_arrow_table()
 
     def kept(self, table, predicate, now, zone):
         """Rows for which the predicate is not TRUE."""
@@ -76,7 +95,7 @@ class Oracle:
             return table
         self.set_zone(zone)
         self.connection.register("target", table)
-        return self.connection.sql(f"SELECT * FROM target WHERE ({in_duckdb(predicate, now, zone)}) IS NOT TRUE").to_arrow_table()
+        return self.connection.execute(f"SELECT * FROM target WHERE ({in_duckdb(predicate, now, zone)}) IS NOT TRUE").to_arrow_table()
 
 
 def cell(value):

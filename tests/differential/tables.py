@@ -20,6 +20,7 @@ SPARK = {"DATE": "date", "TIMESTAMP": "timestamp", "STRING": "string", "INT": "i
 ARROW = {"DATE": pa.date32(), "TIMESTAMP": pa.timestamp("us", "UTC"), "STRING": pa.string(), "INT": pa.int32(),
          "BIGINT": pa.int64(), "SMALLINT": pa.int16(), "TINYINT": pa.int8(), "DOUBLE": pa.float64(),
          "FLOAT": pa.float32(), "BOOLEAN": pa.bool_(), "BINARY": pa.binary(), "DECIMAL(10,2)": pa.decimal128(10, 2)}
+ARROW_OF = {SPARK[kind]: arrow for kind, arrow in ARROW.items()}
 
 
 def arrow_schema(columns):
@@ -72,7 +73,8 @@ class Log:
     def file_rows(self, name, values):
         table, made_for = self.cache.get(name, (None, None))
         if table is None:
-            table = pq.ParquetFile(f"{self.path}/{urllib.parse.unquote(name)}").read()
+            with open(f"{self.path}/{urllib.parse.unquote(name)}", "rb") as file:  # by name costs a look at file systems
+                table = pq.ParquetFile(pa.BufferReader(file.read())).read(use_threads=False)
         if made_for is not self.schema:
             table = self.complete(table, values)
             self.cache[name] = table, self.schema
@@ -82,11 +84,12 @@ class Log:
         """Partition columns come from the log, later columns are NULL."""
         columns = []
         for field in self.schema:
-            name, kind = field["name"], next(ARROW[k] for k, spark in SPARK.items() if spark == field["type"])
+            name, kind = field["name"], ARROW_OF[field["type"]]
             if name in self.partitions:
                 columns.append(partition_column(values.get(name), kind, table.num_rows))
             elif name in table.column_names:
-                columns.append(table.column(name).cast(kind))
+                column = table.column(name)
+                columns.append(column if column.type == kind else column.cast(kind))
             else:
                 columns.append(pa.nulls(table.num_rows, kind))
         return pa.table(columns, names=[field["name"] for field in self.schema])

@@ -57,9 +57,8 @@ COLUMNS = [("k", "INT"), ("v", "BIGINT")]
 def refreshed(before, predicate, rows):
     oracle = Oracle()
     oracle.register({"f0": arrow_table(COLUMNS, rows)})
-    new = oracle.answer("SELECT k, v FROM f0", None, predicate, "2024-03-04T12:00:00Z", "UTC")
-    kept = oracle.kept(arrow_table(COLUMNS, before), predicate, "2024-03-04T12:00:00Z", "UTC")
-    return sorted((bag(kept, ["k", "v"]) + bag(new, ["k", "v"])).elements(), key=repr)
+    table = oracle.refreshed(arrow_table(COLUMNS, before), "SELECT k, v FROM f0", None, predicate, "2024-03-04T12:00:00Z", "UTC")
+    return sorted(bag(table, ["k", "v"]).elements(), key=repr)
 
 
 def test_simulator_keeps_what_the_predicate_does_not_hit():

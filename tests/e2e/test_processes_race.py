@@ -217,7 +217,7 @@ def test_overlapping_windows_serialise(tidegate):
 def test_beside_a_writer_that_appends_outside_and_compacts(tidegate):
     race = Race(tidegate)
     with Outsider(race, lambda number: OUTSIDE + number) as outsider:
-        for expected in play(race, DISJOINT, max(2, ROUNDS // 2)):
+        for expected in play(race, DISJOINT, ROUNDS):
             assert restricted(race.rows(), DISJOINT) == expected
     assert outsider.appended == collections.Counter({r: n for r, n in race.rows().items() if r[0] >= OUTSIDE})
     assert outsider.appended
@@ -229,7 +229,7 @@ def test_beside_a_writer_that_appends_inside_and_compacts(tidegate):
     """A row that is appended inside a window stays until the window's next commit, and no longer: Replay checks it."""
     race = Race(tidegate)
     with Outsider(race, lambda number: number % (WRITERS * WIDTH)):
-        for _ in play(race, DISJOINT, max(2, ROUNDS // 2)):
+        for _ in play(race, DISJOINT, ROUNDS):
             pass
     replay = Replay(race)
     assert replay.advance() == race.rows()
