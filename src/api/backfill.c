@@ -217,9 +217,21 @@ static bool skip_covered(tg_backfill_run *b, tg_schema output)
 
 /* ---- beginning and going on ------------------------------------------------------------------ */
 
-static bool check_request(tg_backfill_run *b, tg_str flow_name)
+/* Would the flow be cut by a column of numbers? */
+static bool is_cut_by_numbers(tg_backfill_run *b, const tg_update_result *planned,
+                              const tg_flow_result *flow)
+{
+    tg_backfill_column column;
+    return tg_backfill_choose_column(flow->flow, flow->output, b->request->column, planned->now_us,
+                                     b->zone, b->api->arena, &column, NULL) == TG_OK &&
+           tg_type_is_integer(column.type);
+}
+
+static bool check_request(tg_backfill_run *b, const tg_update_result *planned,
+                          const tg_flow_result *flow)
 {
     const tg_backfill_request *request = b->request;
+    tg_str flow_name = flow->flow->full_name;
     const char *missing = !request->from.len ? "--from" : !request->to.len ? "--to" : "--every";
     if (request->from.len && request->to.len && request->every.len) {
         return true;
@@ -230,10 +242,10 @@ static bool check_request(tg_backfill_run *b, tg_str flow_name)
                  is_bare ? "no backfill of flow %.*s is open to go on with; %s is missing"
                          : "to backfill flow %.*s, %s is missing",
                  TG_SARG(flow_name), missing);
-    (void)tg_error_hint(&err,
-                        "For example: tidegate backfill %.*s --from 2024-01-01 --to 2024-02-01 "
-                        "--every 7 DAYS",
-                        TG_SARG(request->flow));
+    (void)tg_error_hint(&err, "For example: tidegate backfill %.*s %s", TG_SARG(request->flow),
+                        is_cut_by_numbers(b, planned, flow)
+                            ? "--from 0 --to 10000 --every 1000"
+                            : "--from 2024-01-01 --to 2024-02-01 --every 7 DAYS");
     return refuse(b, &err);
 }
 
@@ -243,7 +255,7 @@ static bool begin(tg_backfill_run *b, const tg_update_result *planned, const tg_
     tg_arena *arena = b->api->arena;
     tg_auto_error tg_error err = TG_ERROR_INIT;
     char id[37];
-    if (!check_request(b, flow->flow->full_name)) {
+    if (!check_request(b, planned, flow)) {
         return false;
     }
     if (tg_backfill_choose_column(flow->flow, flow->output, request->column, planned->now_us,

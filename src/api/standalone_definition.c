@@ -12,8 +12,7 @@ static tg_code make_full(void *ctx, tg_name *name, tg_error *err)
     tg_execution *ex = ctx;
     tg_location location;
     TG_TRY(tg_catalog_locate(&ex->api->catalog, name, ex->arena, &location, err));
-    tg_name full;
-    TG_TRY(tg_sql_parse_name(location.full_name, ex->arena, &full, err));
+    const tg_name full = tg_catalog_parts(location.full_name, ex->arena);
     tg_ident *parts = tg_arena_memdup(ex->arena, full.parts, full.count * sizeof(*parts));
     for (size_t i = 0; i < full.count; i++) {
         parts[i].span = name->span;

@@ -120,17 +120,6 @@ static tg_code qualified_parts(const tg_catalog *catalog, const tg_name *name, t
     return TG_OK;
 }
 
-tg_code tg_catalog_qualify(const tg_catalog *catalog, const tg_name *name, tg_arena *arena,
-                           tg_str *out_full_name, tg_error *err)
-{
-    tg_str parts[PART_COUNT];
-    TG_TRY(qualified_parts(catalog, name, arena, parts, err));
-    *out_full_name = join_parts(parts, PART_COUNT, arena);
-    return TG_OK;
-}
-
-/* ---- folders --------------------------------------------------------------------------------- */
-
 /*
  * What a folder name may not hold: '/' and NUL; '%' as our escape; pattern characters, which would
  * make a path a glob; control characters. A name that begins with '.' is hidden or a parent folder,
@@ -156,6 +145,66 @@ static tg_str folder_of_part(tg_str part, tg_arena *arena)
     }
     return tg_buf_take(&out, arena);
 }
+
+/* A part is a folder, whose name the file system limits, escapes included. */
+static tg_code check_length(const tg_str parts[PART_COUNT], const tg_name *name, tg_arena *arena,
+                            tg_error *err)
+{
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        size_t bytes = folder_of_part(parts[i], arena).len;
+        if (bytes > TG_LIMIT_NAME_PART_BYTES) {
+            (void)TG_ERR(err, INVALID_IDENTIFIER,
+                         "the %s in a table name has %zu bytes; a folder's name has at most %d",
+                         part_words[i], bytes, TG_LIMIT_NAME_PART_BYTES);
+            (void)tg_error_at(err, name->span);
+            return tg_error_hint(err,
+                                 "Give it a shorter name. A character beyond ASCII takes two "
+                                 "to four bytes, and one that no folder's name may hold three.");
+        }
+    }
+    return TG_OK;
+}
+
+tg_code tg_catalog_qualify(const tg_catalog *catalog, const tg_name *name, tg_arena *arena,
+                           tg_str *out_full_name, tg_error *err)
+{
+    tg_str parts[PART_COUNT];
+    TG_TRY(qualified_parts(catalog, name, arena, parts, err));
+    *out_full_name = join_parts(parts, PART_COUNT, arena);
+    return TG_OK;
+}
+
+/* A part in backticks, without them: a backtick in it is doubled. */
+static tg_str unquoted(tg_str part, tg_arena *arena)
+{
+    if (part.len < 2 || part.ptr[0] != '`') {
+        return part;
+    }
+    tg_auto_buf tg_buf out = TG_BUF_INIT;
+    for (size_t i = 1; i + 1 < part.len; i++) {
+        tg_buf_addc(&out, part.ptr[i]);
+        i += part.ptr[i] == '`';
+    }
+    return tg_buf_take(&out, arena);
+}
+
+tg_name tg_catalog_parts(tg_str full_name, tg_arena *arena)
+{
+    TG_VEC(tg_ident) parts = {0};
+    size_t start = 0;
+    bool is_quoted = false;
+    for (size_t i = 0; i <= full_name.len; i++) {
+        is_quoted = is_quoted != (i < full_name.len && full_name.ptr[i] == '`');
+        if (i == full_name.len || (full_name.ptr[i] == '.' && !is_quoted)) {
+            tg_str part = unquoted(tg_str_sub(full_name, start, i), arena);
+            TG_VEC_PUSH(arena, &parts, ((tg_ident){.text = part}));
+            start = i + 1;
+        }
+    }
+    return (tg_name){.parts = parts.items, .count = parts.count};
+}
+
+/* ---- folders --------------------------------------------------------------------------------- */
 
 static tg_str folder_of(const tg_catalog *catalog, const tg_str *parts, size_t count,
                         tg_arena *arena)
@@ -248,6 +297,7 @@ tg_code tg_catalog_locate(const tg_catalog *catalog, const tg_name *name, tg_are
                              .option_count = mapped->option_count};
         return TG_OK;
     }
+    TG_TRY(check_length(parts, name, arena, err));
     *out = (tg_location){.full_name = full_name,
                          .format = TG_FORMAT_DELTA,
                          .path = folder_of(catalog, parts, PART_COUNT, arena),

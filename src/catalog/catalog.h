@@ -50,6 +50,8 @@ TG_CHECKED tg_code tg_catalog_locate(const tg_catalog *catalog, const tg_name *n
 /* catalog.schema.name of a (1 to 3 part) name with the current defaults. */
 TG_CHECKED tg_code tg_catalog_qualify(const tg_catalog *catalog, const tg_name *name,
                                       tg_arena *arena, tg_str *out_full_name, tg_error *err);
+/* The parts of a full name that qualify made, keywords and quoted parts included. */
+tg_name tg_catalog_parts(tg_str full_name, tg_arena *arena);
 /* Tables (folders with a _delta_log) of a schema, sorted; and schemas of a catalog. */
 TG_CHECKED tg_code tg_catalog_tables(const tg_catalog *catalog, tg_str catalog_name,
                                      tg_str schema_name, tg_arena *arena, tg_str **out_names,

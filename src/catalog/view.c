@@ -87,7 +87,7 @@ static tg_code parse_query(tg_view *view, tg_arena *arena, tg_error *err)
     }
     stmt->columns = columns;
     stmt->column_count = view->column_count;
-    TG_TRY(tg_sql_parse_name(view->full_name, arena, &stmt->name, err));
+    stmt->name = tg_catalog_parts(view->full_name, arena);
     TG_TRY(tg_sql_parse_query(view->text, arena, &stmt->query, err));
     stmt->span = stmt->query->span;
     view->query = tg_sql_view_query(stmt, arena);

@@ -24,6 +24,7 @@ static void on_event(void *self, const tg_event *event, tg_str json_line)
     const teller *t = self;
     if (t->as_json) {
         printf("%.*s\n", TG_SARG(json_line));
+        fflush(stdout); /* who reads it through a pipe follows the update */
     } else if (event->level == TG_LEVEL_WARN) {
         tg_cli_say("WARN: %.*s", TG_SARG(event->message));
     }

@@ -13,6 +13,19 @@ static void tell_nothing(const tg_retry *retry, bool as_json)
     }
 }
 
+/* Told in any case: who meant such an update looks for it in vain otherwise. */
+static void tell_refused(const tg_retry *retry)
+{
+    for (size_t i = 0; i < retry->refused_count; i++) {
+        const tg_logged_update *update = retry->refused[i];
+        fprintf(stderr,
+                "note: update %.*s is passed over: it was refused for what was asked of it\n"
+                "      [%.*s] %.*s\n",
+                TG_SARG(update->update_id), TG_SARG(update->error_class),
+                TG_SARG(update->error_message));
+    }
+}
+
 static void tell_begin(const tg_retry *retry)
 {
     const tg_logged_update *update = retry->update;
@@ -44,6 +57,7 @@ static int retry_update(tg_cli *cli, tg_api *api)
         tg_cli_print_error(&err);
         return tg_api_status(code, /* nothing_touched= */ true);
     }
+    tell_refused(&retry);
     if (!retry.table_count) {
         tell_nothing(&retry, as_json);
         return TG_STATUS_OK;

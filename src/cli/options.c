@@ -345,8 +345,14 @@ int tg_cli_usage(const tg_error *err, tg_command_id command)
     bool is_known = err->cls != TG_E_TIDEGATE_INVALID_OPTION; /* a condition people look for */
     fprintf(stderr, "tidegate: %s%s%s%s\n", is_known ? "[" : "", is_known ? tg_error_name(err) : "",
             is_known ? "] " : "", err->message);
-    if (err->hint) {
-        fprintf(stderr, "%s\n", err->hint);
+    const char *more[] = {err->detail, err->hint};
+    for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++) {
+        if (more[i]) {
+            fprintf(stderr, "%s\n", more[i]);
+        }
+    }
+    if (err->context) {
+        fprintf(stderr, "context: %s\n", err->context);
     }
     if (command == TG_COMMAND_NONE) {
         fprintf(stderr, "Try: tidegate --help\n");

@@ -58,7 +58,8 @@ tg_code tg_backfill_step_parse(tg_str text, tg_backfill_step *out, tg_error *err
         (void)TG_ERR(err, TIDEGATE_INVALID_OPTION,
                      "--every takes a number from 1 to %d and a unit, not '%.*s'", STEP_COUNT_MAX,
                      TG_SARG(text));
-        return tg_error_hint(err, "For example: --every 7 DAYS");
+        return tg_error_hint(err,
+                             "For example: --every 7 DAYS; for a column of numbers --every 1000");
     }
     return !word.len || find_unit(word, &out->unit) ? TG_OK : unknown_unit(word, err);
 }

@@ -10,6 +10,7 @@ typedef struct chooser {
     bool is_explicit, allows_clock_back;
     tg_map succeeded; /* flow -> the later update that refreshed it, in whatever way */
     tg_map refreshed; /* flow -> the same, with its own predicate */
+    TG_VEC(const tg_logged_update *) refused;
     tg_retry *out;
 } chooser;
 
@@ -42,17 +43,14 @@ static bool has_override(const tg_logged_update *update, const tg_logged_flow *f
     return false;
 }
 
-/* A full name as SQL reads it; its parts are those of a catalog: without dots. */
+/* A full name as SQL reads it. */
 static tg_str quoted_name(tg_str full_name, tg_arena *arena)
 {
     tg_auto_buf tg_buf text = TG_BUF_INIT;
-    size_t start = 0;
-    for (size_t i = 0; i <= full_name.len; i++) {
-        if (i == full_name.len || full_name.ptr[i] == '.') {
-            tg_buf_addz(&text, start ? "." : "");
-            tg_sql_print_ident(tg_str_sub(full_name, start, i), &text);
-            start = i + 1;
-        }
+    tg_name name = tg_catalog_parts(full_name, arena);
+    for (size_t i = 0; i < name.count; i++) {
+        tg_buf_addz(&text, i ? "." : "");
+        tg_sql_print_ident(name.parts[i].text, &text);
     }
     return tg_buf_take(&text, arena);
 }
@@ -63,6 +61,30 @@ static bool is_unfinished(const tg_logged_flow *flow)
 {
     return !tg_str_eq(flow->status, TG_S("COMPLETED")) &&
            !tg_str_eq(flow->status, TG_S("EXCLUDED"));
+}
+
+/*
+ * Was the update refused for what was asked of it: a predicate, a reset that is not allowed? Then it
+ * has touched nothing, and asked for again would be refused again.
+ */
+static bool was_refused(const tg_logged_update *update)
+{
+    static const tg_str classes[] = {
+        {"INVALID_REPLACE_WHERE_OVERRIDE", sizeof("INVALID_REPLACE_WHERE_OVERRIDE") - 1},
+        {"TABLE_NOT_RESETTABLE", sizeof("TABLE_NOT_RESETTABLE") - 1},
+        {"TIDEGATE_RESET_LOSES_ROWS", sizeof("TIDEGATE_RESET_LOSES_ROWS") - 1},
+    };
+    for (size_t i = 0; i < update->flow_count; i++) {
+        if (tg_str_eq(update->flows[i].status, TG_S("COMPLETED"))) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
+        if (tg_str_starts(update->error_class, classes[i])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void keep_successes(chooser *c, const tg_logged_update *update)
@@ -211,10 +233,14 @@ tg_code tg_retry_plan(const tg_past_update *past, size_t past_count, tg_str id,
     }
     bool is_chosen = false;
     for (size_t i = 0; i < past_count && !is_chosen; i++) {
-        if ((!wanted || wanted == &past[i]) && !past[i].is_running) {
+        if (!wanted && was_refused(past[i].update)) {
+            TG_VEC_PUSH(arena, &c.refused, past[i].update);
+        } else if ((!wanted || wanted == &past[i]) && !past[i].is_running) {
             TG_TRY(choose(&c, past[i].update, &is_chosen, err));
         }
         keep_successes(&c, past[i].update);
     }
+    out->refused = c.refused.items;
+    out->refused_count = c.refused.count;
     return TG_OK;
 }

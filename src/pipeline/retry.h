@@ -22,14 +22,18 @@ typedef struct tg_retry {
     size_t param_count;
     const tg_str *done; /* flows that failed in it and were refreshed by a later update */
     size_t done_count;
+    /* Without an id: newer updates that were refused for what was asked of them, which asking again
+     * does not mend; newest first. */
+    const tg_logged_update *const *refused;
+    size_t refused_count;
 } tg_retry;
 
 /*
  * past: the pipeline's updates, newest first; borrowed. id: how the id of an update begins; empty:
  * the newest with flows that failed, were skipped or stopped, and that no later update has refreshed
- * in the same way. Errors: TIDEGATE_UNKNOWN_UPDATE, TIDEGATE_UPDATE_RUNNING,
- * TIDEGATE_RETRY_OVERTAKEN (a guard, unless allow_clock_back), UNSUPPORTED_FEATURE for requests that
- * cannot be repeated.
+ * in the same way; one that was refused for its options is passed over. Errors:
+ * TIDEGATE_UNKNOWN_UPDATE, TIDEGATE_UPDATE_RUNNING, TIDEGATE_RETRY_OVERTAKEN (a guard, unless
+ * allow_clock_back), UNSUPPORTED_FEATURE for requests that cannot be repeated.
  */
 TG_CHECKED tg_code tg_retry_plan(const tg_past_update *past, size_t past_count, tg_str id,
                                  bool allow_clock_back, tg_arena *arena, tg_retry *out,

@@ -515,3 +515,14 @@ def test_equal_to_one_override(tidegate, seed):
         if target.rows is not None:
             assert multiset(project.delta_rs("t")) == target.multiset()
             assert multiset(project.polars("t")) == target.multiset()
+
+
+@pytest.mark.parametrize("column, example", [("d", "--from 2024-01-01 --to 2024-02-01 --every 7 DAYS"), ("v", "--from 0 --to 10000 --every 1000")])
+def test_the_example_is_of_the_columns_type(tidegate, column, example):
+    project = Backfills(tidegate, t=f"CREATE STREAMING TABLE t FLOW REPLACE WHERE {column} >= {'0' if column == 'v' else 'current_date()'} BY NAME {QUERY}")
+    project.write("s", SCHEMA, source(1))
+    for arguments in ((), ("--from", "1")):
+        done = project.tidegate("backfill", "t", *arguments, "--now", NOW, status=2)
+        assert f"For example: tidegate backfill t {example}" in done.stderr
+    done = project.tidegate("backfill", "t", "--column", "v", "--now", NOW, status=2)
+    assert "--every 1000" in done.stderr

@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import pytest
-from pipeline import Pipeline
+from pipeline import Pipeline, csv
 
 
 @pytest.mark.parametrize("names", [",,", "", "m,,n", "m,", " "])
@@ -87,3 +87,46 @@ def test_lost_output_is_a_failure(tidegate, arguments):
         done = subprocess.run([os.environ["TIDEGATE_BIN"], *arguments], cwd=tidegate.folder, stdout=full, stderr=subprocess.PIPE,
                               text=True, check=False)
     assert (done.returncode, "could not write to standard output" in done.stderr) == (1, True)
+
+
+def test_what_an_option_was_read_for_is_told(tidegate):
+    """The context of an error stands in usage errors too."""
+    Pipeline(tidegate, "CREATE MATERIALIZED VIEW m AS SELECT 1 AS a")
+    done = tidegate("history", "--start-time", "soon", status=2)
+    assert "soon" in done.stderr
+    done = tidegate("run", "--replace-where", "m", status=2)
+    assert "--replace-where" in done.stderr and "Try: tidegate run --help" in done.stderr
+
+
+def test_each_event_line_reaches_a_pipe_at_once(tidegate):
+    """Who reads --json through a pipe follows the update: the first events are there while its first flow still runs."""
+    tables = ", ".join(f"c AS x{i}" for i in range(9))
+    pipeline = Pipeline(tidegate, "CREATE MATERIALIZED VIEW m AS SELECT sum(" + " + ".join(f"CAST(x{i}.v AS INT)" for i in range(9)) +
+                        f") AS a FROM {tables}", c=csv(header="true"))
+    (pipeline.folder / "c.csv").write_text("v\n" + "".join(f"{n}\n" for n in range(40)))
+    process = subprocess.Popen([os.environ["TIDEGATE_BIN"], "run", "--json"], cwd=pipeline.folder, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True)
+    try:
+        lines = iter(process.stdout.readline, "")
+        assert any('"status":"RUNNING"' in line for line in lines)
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("name", ["n" * 300, "`" + "ü" * 128 + "`", "a" * 256, "`" + "%" * 86 + "`"])
+def test_a_name_that_no_folder_can_have_is_refused_as_such(tidegate, name):
+    for statement in ("CREATE TABLE {} (a INT)", "SELECT * FROM {}", "CREATE VIEW {} AS SELECT 1 AS a", "DROP TABLE IF EXISTS {}"):
+        done = tidegate("sql", "--warehouse", "w", "-e", statement.format(name), status=1)
+        assert "[INVALID_IDENTIFIER] the table in a table name has" in done.stderr and "Give it a shorter name" in done.stderr
+    assert "the schema in a table name" in tidegate("sql", "--warehouse", "w", "-e", f"SELECT * FROM {name}.t", status=1).stderr
+    Pipeline(tidegate, f"CREATE MATERIALIZED VIEW {name} AS SELECT 1 AS a")
+    assert "[INVALID_IDENTIFIER]" in tidegate("run", status=3).stderr
+
+
+@pytest.mark.parametrize("name", ["a" * 255, "`" + "ü" * 127 + "`", "`" + "%" * 85 + "`"])
+def test_the_longest_name_works(tidegate, name):
+    tidegate("sql", "--warehouse", "w", "-e", f"CREATE TABLE {name} AS SELECT 1 AS a", "-e", f"INSERT INTO {name} SELECT 2",
+             "-e", f"DROP TABLE {name}", "-e", f"CREATE STREAMING TABLE {name} FLOW REPLACE WHERE a > 0 BY NAME SELECT 1 AS a",
+             "-e", f"REFRESH STREAMING TABLE {name}", "-e", f"DROP STREAMING TABLE {name}", "-e", f"CREATE VIEW {name} AS SELECT 1 AS a", "-e", f"SELECT * FROM {name}")

@@ -264,3 +264,36 @@ def test_time_passes_between(failed):
     failed.run("2020-01-01", "--refresh", "t", status=1)
     failed.good()
     assert failed.retry()["now"].startswith("2020-01-01")
+
+
+def test_an_update_that_was_refused_for_its_options_is_passed_over(failed):
+    """It would be refused again; the failure before it is what is left to do."""
+    failed.tidegate("run", "--now", "2024-03-12", "--replace-where", "t=nowhere = 1", status=3)
+    refused = failed.tidegate("history", "--json", "-n", "1").stdout
+    refused = json.loads(refused)["update_id"]
+    failed.good()
+    done = failed.tidegate("retry", "--json")
+    assert f"note: update {refused} is passed over" in done.stderr and "[INVALID_REPLACE_WHERE_OVERRIDE" in done.stderr
+    assert statuses(json.loads(done.stdout.splitlines()[-1]))["t"] == "COMPLETED"
+    done = failed.tidegate("retry")
+    assert f"update {refused} is passed over" in done.stderr and "nothing to retry" in done.stdout
+    # named, it is tried, and refused as it was
+    assert "[INVALID_REPLACE_WHERE_OVERRIDE" in failed.tidegate("retry", refused, "--allow-clock-back", status=3).stderr
+
+
+def test_a_reset_that_was_refused_is_passed_over(project):
+    project.run(NOW)
+    project.run("2024-03-14")  # rows of the days before are outside the window now
+    refused = project.tidegate("run", "--now", "2024-03-14", "--full-refresh", "t", status=4)
+    assert "[TIDEGATE_RESET_LOSES_ROWS]" in refused.stderr
+    done = project.tidegate("retry")
+    assert "is passed over" in done.stderr and "[TIDEGATE_RESET_LOSES_ROWS]" in done.stderr and "nothing to retry" in done.stdout
+
+
+def test_names_that_need_quotes(tidegate):
+    project = Retries(tidegate, t="CREATE MATERIALIZED VIEW `a.b c` AS SELECT CAST(txt AS BIGINT) AS v FROM s;\n"
+                                  "CREATE MATERIALIZED VIEW `select` AS SELECT CAST(txt AS BIGINT) AS v FROM s;\n")
+    project.bad()
+    project.run(NOW, status=1)
+    project.good()
+    assert {flow["status"] for flow in project.retry()["flows"]} == {"COMPLETED"}
