@@ -17,6 +17,13 @@ TG_CHECKED tg_code tg_event_table_find(tg_api *api, tg_arena *arena, tg_event_ta
                                        bool *out_exists, tg_error *err);
 /* Is it a name that only event-log tables have? */
 bool tg_event_table_is_name(tg_str table_name);
+/*
+ * An error is more than the vendor's columns hold: the rest stands in the event's details under this
+ * key, with the names that it has in an event file.
+ */
+#define TG_EVENT_ERROR_KEY "error"
+enum { TG_EVENT_ERROR_KEY_COUNT = 5 };
+extern const char *const TG_EVENT_ERROR_KEYS[TG_EVENT_ERROR_KEY_COUNT];
 /* Appends an event as a line of the table's columns and types: what they lack is left out, details
  * are text. */
 void tg_event_table_line(const tg_event_table *table, const tg_event_record *event, tg_buf *out);

@@ -5,6 +5,8 @@
  */
 #include <stdlib.h>
 
+#include <yyjson.h>
+
 #include "api/eventlog_int.h"
 
 struct tg_api_events {
@@ -63,7 +65,33 @@ static void add_raw(tg_result *row, size_t column, const char *key, tg_json_out 
     }
 }
 
-static void add_error(tg_result *row, tg_json_out *out)
+/* The details of a row; and what they keep of its error, which in a file stands there. */
+typedef struct row_details {
+    struct yyjson_val *root, *error; /* NULL: none, or damaged */
+} row_details;
+
+static row_details read_details(tg_result *row, tg_arena *arena)
+{
+    tg_auto_buf tg_buf text = TG_BUF_INIT;
+    tg_auto_buf tg_buf type = TG_BUF_INIT;
+    row_details details = {0};
+    if (tg_result_cell_text(row, AT_DETAILS, &text) && tg_result_cell_text(row, AT_TYPE, &type) &&
+        tg_json_parse(tg_buf_take(&text, arena), TG_JSON_RAW_NUMBERS, arena, &details.root, NULL) ==
+            TG_OK) {
+        details.error =
+            tg_json_get(tg_json_get(details.root, tg_buf_cstr(&type)), TG_EVENT_ERROR_KEY);
+    }
+    return details;
+}
+
+static void add_value(tg_json_out *out, struct yyjson_val *value)
+{
+    tg_auto_buf tg_buf text = TG_BUF_INIT;
+    tg_json_add_value(&text, value);
+    tg_json_raw(out, tg_buf_str(&text));
+}
+
+static void add_error(tg_result *row, const row_details *details, tg_json_out *out)
 {
     tg_auto_buf tg_buf fatal = TG_BUF_INIT;
     tg_json_keyz(out, "error");
@@ -78,8 +106,42 @@ static void add_error(tg_result *row, tg_json_out *out)
     tg_json_object(out);
     add_cell(row, AT_ERROR_CLASS, "class_name", out);
     add_cell(row, AT_ERROR_MESSAGE, "message", out);
+    for (size_t i = 0; i < TG_EVENT_ERROR_KEY_COUNT; i++) {
+        struct yyjson_val *one = tg_json_get(details->error, TG_EVENT_ERROR_KEYS[i]);
+        if (one) {
+            tg_json_keyz(out, TG_EVENT_ERROR_KEYS[i]);
+            add_value(out, one);
+        }
+    }
+    tg_json_keyz(out, "stack");
+    tg_json_array(out);
+    tg_json_end_array(out);
     tg_json_end_object(out);
     tg_json_end_array(out);
+    tg_json_end_object(out);
+}
+
+static void add_details(tg_result *row, const row_details *details, tg_json_out *out)
+{
+    tg_auto_buf tg_buf type = TG_BUF_INIT;
+    if (!details->error || !tg_result_cell_text(row, AT_TYPE, &type)) {
+        add_raw(row, AT_DETAILS, "details", out);
+        return;
+    }
+    size_t i, count;
+    yyjson_val *key, *value;
+    tg_json_keyz(out, "details");
+    tg_json_object(out);
+    tg_json_key(out, tg_buf_str(&type));
+    tg_json_object(out);
+    yyjson_obj_foreach(tg_json_get(details->root, tg_buf_cstr(&type)), i, count, key, value)
+    {
+        if (!tg_str_eq(tg_json_text(key), TG_S(TG_EVENT_ERROR_KEY))) {
+            tg_json_key(out, tg_json_text(key));
+            add_value(out, value);
+        }
+    }
+    tg_json_end_object(out);
     tg_json_end_object(out);
 }
 
@@ -90,6 +152,7 @@ static tg_str line_of(tg_result *row, tg_arena *arena)
     tg_auto_buf tg_buf time = TG_BUF_INIT;
     tg_json_out out;
     int64_t us = 0;
+    const row_details details = read_details(row, arena);
     tg_json_begin(&out, &text);
     tg_json_object(&out);
     add_cell(row, AT_ID, "id", &out);
@@ -113,8 +176,8 @@ static tg_str line_of(tg_result *row, tg_arena *arena)
     add_cell(row, AT_MESSAGE, "message", &out);
     add_cell(row, AT_LEVEL, "level", &out);
     add_cell(row, AT_MATURITY, "maturity_level", &out);
-    add_error(row, &out);
-    add_raw(row, AT_DETAILS, "details", &out);
+    add_error(row, &details, &out);
+    add_details(row, &details, &out);
     add_cell(row, AT_TYPE, "event_type", &out);
     tg_json_end_object(&out);
     return tg_buf_take(&text, arena);

@@ -9,6 +9,9 @@
 
 enum { PIECE_BYTES = 1 << 20 };
 
+const char *const TG_EVENT_ERROR_KEYS[TG_EVENT_ERROR_KEY_COUNT] = {"error_class", "sql_state",
+                                                                   "detail", "hint", "place"};
+
 static const char COLUMNS[] =
     "id STRING, sequence STRUCT<data_plane_id: STRUCT<instance: STRING, seq_no: BIGINT>, "
     "control_plane_seq_no: BIGINT>, origin STRUCT<cloud: STRING, region: STRING, org_id: BIGINT, "
@@ -124,10 +127,61 @@ static void add_as(const tg_type *type, yyjson_val *value, tg_json_out *out)
     }
 }
 
+/* What the vendor's columns have no place for; NULL: nothing. */
+static yyjson_val *exception_of(const tg_event_record *event)
+{
+    yyjson_val *first = yyjson_arr_get_first(tg_json_get(event->error, "exceptions"));
+    for (size_t i = 0; i < TG_EVENT_ERROR_KEY_COUNT; i++) {
+        if (tg_json_get(first, TG_EVENT_ERROR_KEYS[i])) {
+            return first;
+        }
+    }
+    return NULL;
+}
+
+static void add_raw(tg_json_out *out, yyjson_val *value)
+{
+    tg_auto_buf tg_buf text = TG_BUF_INIT;
+    tg_json_add_value(&text, value);
+    tg_json_raw(out, tg_buf_str(&text));
+}
+
+/* {"<event type>": {..., "error": {sql_state, detail, hint, place}}} as text */
+static void add_details(const tg_event_record *event, yyjson_val *exception, tg_json_out *out)
+{
+    tg_auto_buf tg_buf text = TG_BUF_INIT;
+    tg_json_out details;
+    size_t i, count;
+    yyjson_val *key, *value;
+    tg_json_begin(&details, &text);
+    tg_json_object(&details);
+    tg_json_key(&details, event->event_type);
+    tg_json_object(&details);
+    yyjson_obj_foreach(event->details, i, count, key, value)
+    {
+        tg_json_key(&details, tg_json_text(key));
+        add_raw(&details, value);
+    }
+    tg_json_key(&details, TG_S(TG_EVENT_ERROR_KEY));
+    tg_json_object(&details);
+    for (size_t k = 0; k < TG_EVENT_ERROR_KEY_COUNT; k++) {
+        yyjson_val *one = tg_json_get(exception, TG_EVENT_ERROR_KEYS[k]);
+        if (one) {
+            tg_json_keyz(&details, TG_EVENT_ERROR_KEYS[k]);
+            add_raw(&details, one);
+        }
+    }
+    tg_json_end_object(&details);
+    tg_json_end_object(&details);
+    tg_json_end_object(&details);
+    tg_json_str(out, tg_buf_str(&text));
+}
+
 void tg_event_table_line(const tg_event_table *table, const tg_event_record *event, tg_buf *out)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_json_out json;
+    yyjson_val *exception = exception_of(event);
     tg_json_begin(&json, out);
     tg_json_object(&json);
     for (size_t i = 0; i < table->schema.count; i++) {
@@ -138,6 +192,8 @@ void tg_event_table_line(const tg_event_table *table, const tg_event_record *eve
             tg_json_str(&json, tg_instant_text(scratch, event->timestamp_us));
         } else if (!value || yyjson_is_null(value)) {
             tg_json_null(&json);
+        } else if (exception && event->details && tg_str_eq(field->name, TG_S("details"))) {
+            add_details(event, exception, &json);
         } else {
             add_as(field->type, value, &json);
         }
