@@ -160,13 +160,23 @@ void tg_update_analyse_views(tg_update *u)
 
 /* ---- publishing ------------------------------------------------------------------------------ */
 
+/*
+ * A definition that is found to be right is told to be published, so it must outlive a power failure
+ * too: its writer may have died between giving the file its name and fsyncing the folder.
+ */
+static tg_code publish(tg_update *u, const tg_view_run *run, tg_error *err)
+{
+    const tg_location *location = &run->dataset->location;
+    return run->is_equal ? tg_fs_fsync_folder(u->context->fs, tg_path_dirname(location->path), err)
+                         : tg_view_store(&u->catalog, location, &run->view, run->exists, err);
+}
+
 tg_code tg_update_publish_views(tg_update *u)
 {
     for (size_t i = 0; i < u->view_count; i++) {
         const tg_view_run *run = &u->views[i];
         tg_auto_error tg_error err = TG_ERROR_INIT;
-        if (run->is_equal || tg_view_store(&u->catalog, &run->dataset->location, &run->view,
-                                           run->exists, &err) == TG_OK) {
+        if (publish(u, run, &err) == TG_OK) {
             continue;
         }
         (void)tg_error_context(&err, "while publishing view %.*s",

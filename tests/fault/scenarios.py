@@ -77,7 +77,31 @@ def make_table(folder):
     tidegate(folder, sql("CREATE TABLE t (d INT, p STRING, v INT) PARTITIONED BY (p)", "INSERT INTO t " + values(FIRST)))
 
 
-def rows_of(folder):
+VIEW = "CREATE VIEW seen AS SELECT d, p, v FROM s WHERE d {};"
+
+
+def make_first_view(folder):
+    project(folder)
+    (folder / "transformations/t.sql").write_text(VIEW.format("> 2"))
+
+
+def make_view(folder):
+    """A view with another definition than the published one."""
+    make_first_view(folder)
+    tidegate(folder, RUN)
+    (folder / "transformations/t.sql").write_text(VIEW.format("< 4"))
+
+
+def rows_of_view(folder):
+    """The rows behind the published definition; None: there is none."""
+    if not (folder / "warehouse/main/default/seen").exists():
+        return None
+    done = subprocess.run([os.environ["TIDEGATE_BIN"], *sql("SELECT d, p, v FROM seen"), "--format", "rows"], cwd=folder, check=True,
+                          capture_output=True, timeout=120)
+    return sorted((tuple(json.loads(line)) for line in done.stdout.splitlines()[1:]), key=repr)
+
+
+def rows_of_table(folder):
     """The rows that Polars reads; None: there is no table."""
     path = folder / "warehouse/main/default/t"
     if not deltalake.DeltaTable.is_deltatable(str(path)):
@@ -93,6 +117,7 @@ class Scenario:
     new: list
     after_old: tuple = None  # the next command where the old rows are found, and what it leaves; default: the same, new
     after_new: tuple = None
+    rows_of: callable = rows_of_table
 
     def next(self, found):
         return (self.after_old if found == sort(self.old) else self.after_new) or (self.command, self.new)
@@ -111,6 +136,8 @@ SCENARIOS = {
     "replace where": Scenario(make_replace, RUN, FIRST, [(1, "a", 1), (2, "b", 2), (3, "a", 30), (6, "c", 60)]),
     "checkpoint": Scenario(make_checkpoint, RUN, FIRST[2:] + MANY, [FIRST[2], FIRST[4], *MANY]),
     "insert": Scenario(make_table, INSERT, FIRST, INSERTED, None, (INSERT, INSERTED + INSERTED[-2:])),
+    "first view": Scenario(make_first_view, RUN, None, FIRST[2:], rows_of=rows_of_view),
+    "view": Scenario(make_view, RUN, FIRST[2:], FIRST[:3], rows_of=rows_of_view),
     "drop": Scenario(make_table, sql("DROP TABLE t"), FIRST, None, CREATE, CREATE),
 }
 

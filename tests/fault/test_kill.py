@@ -11,7 +11,7 @@ import pathlib
 
 import pytest
 from journal import Disk, Traced, all_names, kind, only_durable, put
-from scenarios import RUN, SCENARIOS, check_log, check_unreferenced, copy, rows_of, sort, tidegate
+from scenarios import RUN, SCENARIOS, check_log, check_unreferenced, copy, sort, tidegate
 
 WORKERS = 2
 # Sanitizer builds take long to start: there only before each call, which is after the one before it.
@@ -28,10 +28,10 @@ class Killer:
     def clean_run(self):
         """The calls of a run that nobody interrupts; the model of the disk must see the same names as we do."""
         traced = Traced(copy(self.base, self.folder / "clean"), self.folder / "notes-clean")
-        assert rows_of(traced.folder) == sort(self.scenario.old)
+        assert self.scenario.rows_of(traced.folder) == sort(self.scenario.old)
         disk = Disk(traced.folder, traced.shadow)
         traced.run(self.scenario.command)
-        assert rows_of(traced.folder) == sort(self.scenario.new)
+        assert self.scenario.rows_of(traced.folder) == sort(self.scenario.new)
         calls = traced.journal()
         for call in calls:
             disk.apply(call)
@@ -46,22 +46,22 @@ class Killer:
         assert traced.run(scenario.command, number, after), "the process ended before it was killed"
         check_log(traced.folder)
         check_unreferenced(traced.folder)
-        found = rows_of(traced.folder)
+        found = self.scenario.rows_of(traced.folder)
         assert found in (sort(scenario.old), sort(scenario.new))
         command, rows = scenario.next(found)
         traced.run(command)
         check_log(traced.folder)
-        assert rows_of(traced.folder) == sort(rows)
+        assert self.scenario.rows_of(traced.folder) == sort(rows)
         for call in traced.journal():
             disk.apply(call)
         for variant in (only_durable, all_names):
             lost = self.folder / f"lost-{word}-{variant.__name__}"
             put(disk.survivor(variant), lost)
             check_log(lost)
-            assert rows_of(lost) == sort(rows), f"after a power loss ({variant.__name__})"
+            assert self.scenario.rows_of(lost) == sort(rows), f"after a power loss ({variant.__name__})"
             if command == RUN:
                 tidegate(lost, RUN)  # it still knows its tables, and finds nothing to do
-                assert rows_of(lost) == sort(rows)
+                assert self.scenario.rows_of(lost) == sort(rows)
         return found == sort(scenario.new)
 
 

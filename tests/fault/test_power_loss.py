@@ -12,7 +12,7 @@ import random
 
 import pytest
 from journal import Disk, Traced, all_names, kind, only_durable, put, some_names
-from scenarios import SCENARIOS, check_log, copy, rows_of, sort, tidegate
+from scenarios import SCENARIOS, check_log, copy, sort, tidegate
 
 WORKERS = 2
 pytestmark = pytest.mark.skipif("TIDEGATE_SANITIZE" in os.environ, reason="THE ORDER OF FSYNCS IS TESTED IN RELEASE BUILDS ONLY: it is the same")
@@ -65,14 +65,14 @@ class Player:
         folder.mkdir()
         put(tree, folder)
         check_log(folder)
-        found = rows_of(folder)
+        found = self.scenario.rows_of(folder)
         if is_reported:
             assert found == sort(self.scenario.new), "what was reported is lost"
         else:
             assert found in (sort(self.scenario.old), sort(self.scenario.new))
         command, rows = self.scenario.next(found)
         tidegate(folder, command)
-        assert rows_of(folder) == sort(rows)
+        assert self.scenario.rows_of(folder) == sort(rows)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
