@@ -81,6 +81,8 @@ typedef struct tg_refresh_input {
     bool is_override; /* the predicate is of this update only: its window is always recomputed */
     bool is_full;     /* all rows of the table go, also outside the window; so do columns that the
                          query does not give, and types may become others */
+    tg_str
+        full_words; /* how a full refresh is asked for, in hints: "--full-refresh", REFRESH ... */
     const tg_str *aliases; /* qualifiers allowed in the predicate (tg_sql_query_aliases) */
     size_t alias_count;
     tg_digest definition; /* tg_definition_digest */

@@ -249,8 +249,11 @@ static tg_code evolve_schema(const tg_refresh_input *input, tg_schema query, tg_
                    TG_SARG(input->target_name), TG_SARG(tg_type_text(arena, table.fields[at].type)),
                    TG_SARG(tg_type_text(arena, field.type)));
             return tg_error_hint(
-                err, "Cast the column in the query to the table's type, give it another name, or "
-                     "compute the table anew with its new type: --full-refresh.");
+                err,
+                "Cast the column in the query to the table's type, give it another name, or "
+                "compute "
+                "the table anew with its new type: %.*s.",
+                TG_SARG(input->full_words.len ? input->full_words : TG_S("--full-refresh")));
         }
     }
     out->schema = (tg_schema){.fields = fields.items, .count = fields.count};

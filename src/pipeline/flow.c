@@ -76,6 +76,18 @@ static tg_digest digest_definition(const tg_update *u, const tg_flow_run *run)
     return tg_definition_digest(&definition, run->arena);
 }
 
+/* A standalone table's user writes statements, and has no such option. */
+static tg_str full_words(const tg_update *u, const tg_flow_run *run)
+{
+    const tg_dataset *dataset = run->flow->dataset;
+    return u->graph->spec->standalone
+               ? tg_str_printf(run->arena, "REFRESH %s %.*s FULL",
+                               dataset->kind == TG_DATASET_MATERIALIZED_VIEW ? "MATERIALIZED VIEW"
+                                                                             : "STREAMING TABLE",
+                               TG_SARG(dataset->full_name))
+               : TG_S("--full-refresh");
+}
+
 static void fill_input(tg_update *u, tg_flow_run *run)
 {
     const tg_flow *flow = run->flow;
@@ -91,6 +103,7 @@ static void fill_input(tg_update *u, tg_flow_run *run)
                                     .predicate_text = flow->spec->predicate_text,
                                     .is_override = run->override != NULL,
                                     .is_full = run->is_full,
+                                    .full_words = full_words(u, run),
                                     .forgets_later_clock = u->options->allow_clock_back,
                                     .aliases = flow->aliases,
                                     .alias_count = flow->alias_count,

@@ -36,14 +36,18 @@ static const char *plural(int64_t count)
 
 /* ---- reset ----------------------------------------------------------------------------------- */
 
-static tg_code not_resettable(tg_str table, tg_error *err)
+static tg_code not_resettable(const tg_flow_run *run, tg_error *err)
 {
+    tg_str table = run->flow->dataset->full_name;
     (void)TG_ERR(err, TABLE_NOT_RESETTABLE,
                  "%.*s: Table is not resettable, so it cannot be contained in fullRefreshTables in "
                  "the refresh selection",
                  TG_SARG(table));
-    return tg_error_hint(err, "It has pipelines.reset.allowed = false: refresh it without "
-                              "--full-refresh, or set the property to true first.");
+    return tg_error_hint(
+        err,
+        "It has pipelines.reset.allowed = false: refresh it without %s, or set the "
+        "property to true first.",
+        run->update->graph->spec->standalone ? "FULL" : "--full-refresh");
 }
 
 static tg_code loses_rows(const tg_flow_run *run, int64_t lost, tg_error *err)
@@ -54,6 +58,15 @@ static tg_code loses_rows(const tg_flow_run *run, int64_t lost, tg_error *err)
                  TG_SARG(table), (long long)lost, plural(lost), TG_SARG(window));
     (void)tg_error_detail(err, "A full refresh empties the table and brings back the rows of its "
                                "window only.");
+    if (run->update->graph->spec->standalone) { /* the user is where statements are written */
+        return tg_error_hint(
+            err,
+            "A refresh without FULL recomputes the window alone. To lose the rows run the "
+            "statement "
+            "in tidegate sql --allow-reset %.*s, or give the table pipelines.reset.allowed = true; "
+            "they can be had back with: RESTORE TABLE %.*s TO VERSION AS OF %lld",
+            TG_SARG(table), TG_SARG(table), (long long)run->input.target.version);
+    }
     return tg_error_hint(
         err,
         "A refresh without --full-refresh recomputes the window alone. To lose the rows say "
@@ -124,8 +137,7 @@ static tg_code guard_reset(tg_update *u, tg_flow_run *run, bool *out_again, tg_e
         *out_again = true;
         return TG_OK;
     }
-    return is_never ? not_resettable(run->flow->dataset->full_name, err)
-                    : loses_rows(run, lost, err);
+    return is_never ? not_resettable(run, err) : loses_rows(run, lost, err);
 }
 
 /* ---- clock ----------------------------------------------------------------------------------- */
@@ -150,7 +162,9 @@ static tg_code guard_clock(tg_update *u, const tg_flow_run *run, tg_error *err)
                                "sources as they are now.");
     return tg_error_hint(err,
                          "Look at the clock of this machine and at --now. If this is meant, say "
-                         "--allow-clock-back; for certain rows only, use --replace-where.");
+                         "--allow-clock-back; for certain rows only, use %s.",
+                         u->graph->spec->standalone ? "REFRESH STREAMING TABLE ... WHERE"
+                                                    : "--replace-where");
 }
 
 tg_code tg_guard_plan(tg_update *u, tg_flow_run *run, bool *out_again, tg_error *err)

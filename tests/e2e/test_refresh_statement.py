@@ -203,3 +203,22 @@ def test_the_session_has_its_time_zone(warehouse):
                   "CREATE STREAMING TABLE days FLOW REPLACE WHERE day >= DATE'2024-01-01' BY NAME "
                   "SELECT CAST(at AS DATE) AS day FROM moments")
     assert warehouse.foreign("days") == [[datetime.date(2024, 6, 10)]]
+
+
+def test_hints_name_what_a_statement_can_say(warehouse):
+    """`tidegate sql` has no --full-refresh, no --replace-where and no --refresh."""
+    warehouse.run("REFRESH STREAMING TABLE recent WHERE day = '2024-06-01'")
+    version = warehouse.table("recent").version()
+    said = [warehouse.fails("REFRESH STREAMING TABLE recent FULL", "TIDEGATE_RESET_LOSES_ROWS", "tidegate sql --allow-reset main.default.recent",
+                            f"RESTORE TABLE main.default.recent TO VERSION AS OF {version}", "without FULL", status=4)]
+    warehouse.now = "2024-06-01"
+    said.append(warehouse.fails("REFRESH STREAMING TABLE recent", "TIDEGATE_CLOCK_WENT_BACK", "REFRESH STREAMING TABLE ... WHERE", status=4))
+    warehouse.now = "2024-06-10"
+    warehouse.run("CREATE TABLE typed AS SELECT DATE'2024-06-09' AS day, 1 AS v",
+                  "CREATE STREAMING TABLE kinds FLOW REPLACE WHERE day > '2024-01-01' BY NAME SELECT * FROM typed",
+                  "CREATE MATERIALIZED VIEW never TBLPROPERTIES ('pipelines.reset.allowed' = 'false') AS SELECT * FROM typed",
+                  "DROP TABLE typed", "CREATE TABLE typed AS SELECT DATE'2024-06-09' AS day, 'one' AS v")
+    said.append(warehouse.fails("REFRESH STREAMING TABLE kinds", "DELTA_FAILED_TO_MERGE_FIELDS", "REFRESH STREAMING TABLE main.default.kinds FULL"))
+    said.append(warehouse.fails("REFRESH MATERIALIZED VIEW never FULL", "TABLE_NOT_RESETTABLE", "refresh it without FULL", status=4))
+    for text in said:
+        assert "--full-refresh" not in text and "--replace-where" not in text
