@@ -136,6 +136,12 @@ typedef struct tg_update_request {
     int allow_clock_back;           /**< not 0: the clock may go back. @since 0.1.0 */
     const tg_parameter *parameters; /**< instead of the spec's; may be NULL */
     size_t parameter_count;
+    /**
+     * Tables to take over from the pipeline or statement that they belong to; without being listed
+     * here such a table is refused (TIDEGATE_TABLE_NOT_OWNED). @since 0.1.0
+     */
+    const char *const *adopt;
+    size_t adopt_count;
 } tg_update_request;
 /**
  * Runs one update of the session's pipeline (the session needs a spec). out_summary gets the JSON

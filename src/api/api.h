@@ -72,6 +72,11 @@ typedef struct tg_result {
  */
 TG_CHECKED tg_code tg_api_execute(tg_api *api, tg_str text, const char *file, tg_str source,
                                   size_t offset, tg_result **out_result, tg_error *err);
+/*
+ * Since when the session's pipeline does not define a table or view of its own any more; empty: it
+ * does, or the name is of nothing that it owns. Best effort: nothing depends on it but a word to people.
+ */
+tg_str tg_api_inactive_since(tg_api *api, tg_str name, tg_arena *arena);
 /* Moves to the next row; *out_has_row false at the end. */
 TG_CHECKED tg_code tg_result_next(tg_result *result, bool *out_has_row, tg_error *err);
 /* The current row's cell, as JSON in the encoding of --format rows (decimals, doubles, dates as

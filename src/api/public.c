@@ -337,6 +337,8 @@ tg_status tg_session_update(tg_session *session, const tg_update_request *reques
         .override_count = taken.replace_where_override_count,
         .params = take_parameters(&taken, arena),
         .param_count = taken.parameter_count,
+        .adopt = take_names(taken.adopt, taken.adopt_count, arena),
+        .adopt_count = taken.adopt_count,
         .cause = "API_CALL",
         .sink = taken.on_event ? &sink : NULL};
     tg_update_result result;

@@ -271,6 +271,20 @@ static tg_code describe_query(tg_execution *ex, const tg_query *query, tg_error 
     return TG_OK;
 }
 
+/* A table or view without a definition is told so, by a session of its pipeline. */
+static tg_code add_activity(tg_execution *ex, cells *list, tg_str full_name, tg_str owner,
+                            tg_error *err)
+{
+    tg_remembered known;
+    TG_TRY(tg_standalone_remembered(ex, full_name, owner, &known, err));
+    if (known.since.len > 0) {
+        add_row(ex, list, TG_S("Status"), TG_S("INACTIVE"),
+                TG_S("its pipeline does not define it any more"));
+        add_row(ex, list, TG_S("Inactive Since"), known.since, TG_S(""));
+    }
+    return TG_OK;
+}
+
 static tg_code describe_view(tg_execution *ex, const tg_view *view, tg_error *err)
 {
     tg_bound_query bound;
@@ -293,6 +307,7 @@ static tg_code describe_view(tg_execution *ex, const tg_view *view, tg_error *er
             tg_str_printf(ex->arena, "%.*s.%.*s", TG_SARG(view->catalog), TG_SARG(view->schema)),
             TG_S(""));
         add_row(ex, &list, TG_S("View Time Zone"), view->timezone, TG_S(""));
+        TG_TRY(add_activity(ex, &list, view->full_name, view->pipeline_id, err));
     }
     finish(ex, DESCRIBE_NAMES, 3, &list);
     return TG_OK;
@@ -317,6 +332,7 @@ static tg_code add_dataset(tg_execution *ex, cells *list, tg_error *err)
                 tg_standalone_schedule_shown(ex, table.own.schedule), TG_S(""));
     } else {
         add_row(ex, list, TG_S("Pipeline Id"), table.own.owner, TG_S(""));
+        TG_TRY(add_activity(ex, list, table.location.full_name, table.own.owner, err));
     }
     const struct {
         tg_str name, value;

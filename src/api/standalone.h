@@ -8,6 +8,7 @@
 #define TG_API_STANDALONE_H
 
 #include "api/api_int.h"
+#include "pipeline/inactive.h"
 #include "pipeline/owner.h"
 
 typedef struct tg_standalone_table {
@@ -79,5 +80,11 @@ typedef struct tg_refresh_info {
 /* What is known of the last refresh of a table that a flow writes. */
 TG_CHECKED tg_code tg_standalone_refresh_info(tg_execution *ex, const tg_standalone_table *table,
                                               tg_refresh_info *out, tg_error *err);
+/*
+ * What the session's pipeline remembers of a table or view that belongs to owner; nothing where that
+ * is another pipeline, or the session has none.
+ */
+TG_CHECKED tg_code tg_standalone_remembered(tg_execution *ex, tg_str full_name, tg_str owner,
+                                            tg_remembered *out, tg_error *err);
 
 #endif

@@ -124,7 +124,9 @@ static tg_code check_kind(const tg_stmt *stmt, const tg_location *location, cons
     return tg_error_hint(err, "Write DROP %s.", write);
 }
 
-static tg_code check_droppable(const tg_location *location, const tg_ownership *own, tg_error *err)
+/* What a pipeline defines is its own; what it does not define any more may go. */
+static tg_code check_droppable(tg_execution *ex, const tg_location *location,
+                               const tg_ownership *own, tg_error *err)
 {
     if (!location->is_managed) {
         TG_ERR(err, UNSUPPORTED_FEATURE,
@@ -132,7 +134,9 @@ static tg_code check_droppable(const tg_location *location, const tg_ownership *
                TG_SARG(location->full_name));
         return tg_error_hint(err, "Remove the folder yourself if that is what you want.");
     }
-    if (own->owner.len > 0 && !own->is_standalone) {
+    tg_remembered known;
+    TG_TRY(tg_standalone_remembered(ex, location->full_name, own->owner, &known, err));
+    if (own->owner.len > 0 && !own->is_standalone && known.since.len == 0) {
         bool is_view = tg_str_eq(own->kind, TG_S("MATERIALIZED_VIEW"));
         (void)tg_error_set(err,
                            is_view ? TG_E_MATERIALIZED_VIEW_OPERATION_NOT_ALLOWED_DROP
@@ -140,8 +144,9 @@ static tg_code check_droppable(const tg_location *location, const tg_ownership *
                            __FILE__, __LINE__,
                            "table %.*s belongs to a pipeline and cannot be dropped by a statement",
                            TG_SARG(location->full_name));
-        return tg_error_hint(err, "Remove its definition from the pipeline; the table then "
-                                  "stays as it is. Delete its folder to be rid of the rows.");
+        return tg_error_hint(err,
+                             "Remove its definition from the pipeline and run it: the table is "
+                             "inactive then, and can be dropped in a session of the pipeline.");
     }
     return TG_OK;
 }
@@ -187,8 +192,11 @@ tg_code tg_api_drop_dataset(tg_execution *ex, tg_error *err)
     }
     tg_ownership own = tg_ownership_of(&facts);
     TG_TRY(check_kind(stmt, &location, &own, err));
-    TG_TRY(check_droppable(&location, &own, err));
+    TG_TRY(check_droppable(ex, &location, &own, err));
     TG_TRY(drop(ex, &location, &facts, err));
+    if (ex->api->spec) {
+        tg_inactive_forget(ex->api->spec, ex->api->fs, location.full_name);
+    }
     ex->result->message =
         tg_arena_printf(ex->arena, "dropped %s %.*s",
                         tg_str_eq(own.kind, TG_S("MATERIALIZED_VIEW")) ? "materialized view"

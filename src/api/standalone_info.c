@@ -6,89 +6,92 @@
  */
 #include "api/standalone.h"
 
-#include <yyjson.h>
-
-enum { MAX_EVENT_BYTES = 16 * 1024 * 1024 };
+/* Is it the id of the session's pipeline? */
+static tg_code is_own_pipeline(const tg_api *api, tg_str owner, tg_arena *arena, bool *out,
+                               tg_error *err)
+{
+    tg_str id = {0};
+    if (api->spec) {
+        TG_TRY(tg_spec_pipeline_id(api->spec, api->fs, api->env, /* create= */ false, arena, &id,
+                                   err));
+    }
+    *out = id.len > 0 && tg_str_eq(id, owner);
+    return TG_OK;
+}
 
 /* The events of the session's pipeline, when it is the one that the table belongs to. */
 static tg_code storage_of(tg_execution *ex, const tg_standalone_table *table, tg_str *out,
                           tg_error *err)
 {
-    *out = (tg_str){0};
-    if (table->own.is_standalone) {
-        *out = table->storage;
-    } else if (ex->api->spec) {
-        tg_str id;
-        TG_TRY(tg_spec_pipeline_id(ex->api->spec, ex->api->fs, ex->api->env, /* create= */ false,
-                                   ex->arena, &id, err));
-        *out = id.len && tg_str_eq(id, table->own.owner) ? ex->api->spec->storage : (tg_str){0};
+    bool is_own = false;
+    if (!table->own.is_standalone) {
+        TG_TRY(is_own_pipeline(ex->api, table->own.owner, ex->arena, &is_own, err));
     }
+    *out = table->own.is_standalone ? table->storage
+           : is_own                 ? ex->api->spec->storage
+                                    : (tg_str){0};
     return TG_OK;
 }
 
-typedef struct event_file {
-    tg_str path;
-    int64_t changed;
-} event_file;
-
-static int newest_first(const void *a, const void *b)
+tg_code tg_standalone_remembered(tg_execution *ex, tg_str full_name, tg_str owner,
+                                 tg_remembered *out, tg_error *err)
 {
-    const event_file *left = a, *right = b;
-    return left->changed < right->changed ? 1 : left->changed > right->changed ? -1 : 0;
+    bool is_own;
+    *out = (tg_remembered){0};
+    TG_TRY(is_own_pipeline(ex->api, owner, ex->arena, &is_own, err));
+    return is_own ? tg_inactive_look(ex->api->spec, ex->api->fs, full_name, ex->arena, out, err)
+                  : TG_OK;
 }
 
-static tg_code event_files(tg_execution *ex, tg_str storage, event_file **out, size_t *out_count,
-                           tg_error *err)
+/* Whose a table or view is; empty: nobody's, or nothing is there. */
+static tg_str owner_at(tg_api *api, const tg_location *location, tg_arena *arena)
 {
-    tg_str folder = tg_path_join(ex->arena, storage, TG_S("events"));
-    bool exists;
-    *out_count = 0;
-    TG_TRY(tg_fs_exists(ex->api->fs, folder, &exists, err));
-    if (!exists) {
-        return TG_OK;
+    tg_engine *engine = api->engine;
+    const tg_view *view = NULL;
+    tg_table_facts facts = {0};
+    if (tg_view_load(&api->catalog, location, arena, &view, NULL) == TG_OK && view) {
+        return view->pipeline_id;
     }
-    tg_fs_entry *entries;
-    size_t count;
-    TG_TRY(tg_fs_list(ex->api->fs, folder, /* with_details= */ true, ex->arena, &entries, &count,
-                      err));
-    event_file *files = TG_NEW_ARRAY(ex->arena, event_file, count);
-    for (size_t i = 0; i < count; i++) {
-        if (!entries[i].is_folder && tg_str_ends(entries[i].name, TG_S(".jsonl"))) {
-            files[(*out_count)++] =
-                (event_file){.path = tg_path_join(ex->arena, folder, entries[i].name),
-                             .changed = entries[i].mtime_ms};
-        }
-    }
-    qsort(files, *out_count, sizeof(*files), newest_first);
-    *out = files;
-    return TG_OK;
+    return location->format == TG_FORMAT_DELTA &&
+                   engine->table_facts(engine->self, location->path, arena, &facts, NULL) == TG_OK
+               ? tg_ownership_of(&facts).owner
+               : (tg_str){0};
 }
 
-/* The last word about the table's flow in one event file; false: none. */
-static bool read_events(tg_execution *ex, tg_str text, tg_str dataset, tg_refresh_info *out)
+tg_str tg_api_inactive_since(tg_api *api, tg_str name, tg_arena *arena)
+{
+    tg_name parsed;
+    tg_location location;
+    tg_remembered known = {0};
+    bool is_own = false;
+    if (!api->spec || tg_sql_parse_name(name, arena, &parsed, NULL) != TG_OK ||
+        tg_catalog_locate(&api->catalog, &parsed, arena, &location, NULL) != TG_OK ||
+        tg_inactive_look(api->spec, api->fs, location.full_name, arena, &known, NULL) != TG_OK ||
+        known.since.len == 0 ||
+        is_own_pipeline(api, owner_at(api, &location, arena), arena, &is_own, NULL) != TG_OK ||
+        !is_own) {
+        return (tg_str){0};
+    }
+    return known.since;
+}
+
+/* The last word about a dataset's flow in one event file; no file, no word. */
+static bool read_events(tg_execution *ex, tg_str path, tg_str dataset, tg_refresh_info *out)
 {
     bool found = false;
-    for (size_t from = 0; from < text.len;) {
-        size_t end = tg_str_find(text, TG_S("\n"), from);
-        end = end == SIZE_MAX ? text.len : end;
-        tg_str line = tg_str_sub(text, from, end);
-        from = end + 1;
-        struct yyjson_val *root;
-        if (tg_str_find(line, TG_S("\"flow_progress\""), 0) == SIZE_MAX ||
-            tg_json_parse(line, 0, ex->arena, &root, NULL) != TG_OK) {
-            continue;
-        }
-        yyjson_val *origin = yyjson_obj_get(root, "origin");
-        yyjson_val *details = yyjson_obj_get(root, "details");
-        yyjson_val *progress = yyjson_obj_get(details, "flow_progress");
-        tg_str status = tg_json_get_str(progress, "status", (tg_str){0});
-        if (!tg_str_ieq(tg_json_get_str(origin, "dataset_name", (tg_str){0}), dataset) ||
-            status.len == 0 || tg_str_eq(status, TG_S("EXCLUDED"))) {
+    bool has_event = true;
+    tg_event_record event;
+    tg_event_reader *reader = tg_event_reader_new(ex->api->fs, path, ex->arena);
+    while (tg_event_reader_next(reader, &event, &has_event, NULL) == TG_OK && has_event) {
+        tg_str status = tg_json_get_str(event.details, "status", (tg_str){0});
+        if (!tg_str_eq(event.event_type, TG_S("flow_progress")) ||
+            !tg_str_ieq(event.dataset_name, dataset) || status.len == 0 ||
+            tg_str_eq(status, TG_S("EXCLUDED"))) {
             continue;
         }
         out->status = tg_str_copy(ex->arena, status);
-        out->time = tg_str_copy(ex->arena, tg_json_get_str(root, "timestamp", (tg_str){0}));
-        out->update_id = tg_str_copy(ex->arena, tg_json_get_str(origin, "update_id", (tg_str){0}));
+        out->time = tg_str_copy(ex->arena, tg_json_get_str(event.root, "timestamp", (tg_str){0}));
+        out->update_id = tg_str_copy(ex->arena, event.update_id);
         found = true;
     }
     return found;
@@ -148,14 +151,16 @@ tg_code tg_standalone_refresh_info(tg_execution *ex, const tg_standalone_table *
     tg_str storage;
     TG_TRY(storage_of(ex, table, &storage, err));
     if (storage.len > 0) {
-        event_file *files = NULL;
+        /* in the order of what they recorded: copying a folder gives its files other times */
+        tg_event_file *files = NULL;
         size_t count;
-        TG_TRY(event_files(ex, storage, &files, &count, err));
+        tg_diags warnings = TG_DIAGS_INIT;
+        tg_code code =
+            tg_event_files(ex->api->fs, storage, ex->arena, &files, &count, &warnings, err);
+        tg_diags_dispose(&warnings);
+        TG_TRY(code);
         for (size_t i = 0; i < count; i++) {
-            tg_str text;
-            if (tg_fs_read(ex->api->fs, files[i].path, MAX_EVENT_BYTES, ex->arena, &text, NULL) ==
-                    TG_OK &&
-                read_events(ex, text, table->location.full_name, out)) {
+            if (read_events(ex, files[i].path, table->location.full_name, out)) {
                 break;
             }
         }

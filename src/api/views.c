@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Persisted views in statements: CREATE, DROP, and what SHOW and DESCRIBE tell of them. */
-#include "api/api_int.h"
+#include "api/standalone.h"
 #include "pipeline/properties.h"
 
 tg_code tg_execution_view(tg_execution *ex, const tg_name *name, tg_location *out_location,
@@ -99,7 +99,7 @@ static tg_code refuse_owned(const tg_view *view, const tg_name *name, const char
                  TG_SARG(view->full_name), doing);
     (void)tg_error_at(err, name->span);
     return tg_error_hint(err, "Change its definition in the pipeline. To be rid of it, remove the "
-                              "definition and delete its file.");
+                              "definition, run the pipeline, and drop it in a session of that.");
 }
 
 /* Bound once now, so that errors show here and not at its first use. */
@@ -177,8 +177,15 @@ tg_code tg_api_drop_view(tg_execution *ex, tg_error *err)
         return stmt->if_exists ? TG_OK
                                : tg_catalog_not_found(&ex->api->catalog, &stmt->name, NULL, 0, err);
     }
-    TG_TRY(refuse_owned(view, &stmt->name, "dropped", err));
+    tg_remembered known;
+    TG_TRY(tg_standalone_remembered(ex, location.full_name, view->pipeline_id, &known, err));
+    if (known.since.len == 0) {
+        TG_TRY(refuse_owned(view, &stmt->name, "dropped", err));
+    }
     TG_TRY(tg_view_drop(&ex->api->catalog, &location, err));
+    if (ex->api->spec) {
+        tg_inactive_forget(ex->api->spec, ex->api->fs, location.full_name);
+    }
     ex->result->message =
         tg_arena_printf(ex->arena, "dropped view %.*s", TG_SARG(location.full_name));
     return TG_OK;

@@ -11,6 +11,7 @@ void tg_cli_on_event(void *self, const tg_event *event, tg_str json_line)
     const bool *as_json = self;
     if (*as_json) {
         printf("%.*s\n", TG_SARG(json_line));
+        fflush(stdout); /* who reads it through a pipe follows the update */
     } else {
         tg_cli_say("%s%.*s", event->level == TG_LEVEL_WARN ? "WARN: " : "",
                    TG_SARG(event->message));
@@ -95,6 +96,16 @@ static void print_views(const tg_update_result *result)
     }
 }
 
+/* Tables that are there and not in the files any more: none should find out by old rows. */
+static void print_inactive(const tg_update_result *result)
+{
+    for (size_t i = 0; i < result->inactive_count; i++) {
+        const tg_inactive_dataset *one = &result->inactive[i];
+        printf(" %.*s %s: the pipeline does not define it any more; it is kept, not refreshed\n",
+               TG_SARG(one->dataset_name), one->since.len ? "is inactive" : "will be inactive");
+    }
+}
+
 static void print_result(const tg_update_result *result, bool as_json, bool is_dry_run, int status)
 {
     if (as_json) {
@@ -109,11 +120,13 @@ static void print_result(const tg_update_result *result, bool as_json, bool is_d
     print_programs(result, stdout);
     print_views(result);
     if (result->is_plan) {
+        print_inactive(result);
         if (result->flow_count > 0 && !result->is_validation_failure) {
             tg_cli_print_plan(result);
         }
         return;
     }
+    print_inactive(result);
     if (is_dry_run) {
         if (status == TG_STATUS_OK) {
             printf("%zu flow%s resolved and validated; nothing was written\n", result->flow_count,

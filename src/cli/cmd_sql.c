@@ -150,7 +150,14 @@ int tg_cmd_show(tg_cli *cli)
     }
     tg_str sql = tg_str_printf(cli->arena, "SELECT * FROM %.*s LIMIT %lld",
                                TG_SARG(cli->arguments.items[0]), (long long)limit);
-    (void)run_text(&run, cli->arena, sql, "TABLE");
+    if (run_text(&run, cli->arena, sql, "TABLE")) {
+        tg_str since = tg_api_inactive_since(run.api, cli->arguments.items[0], cli->arena);
+        if (since.len > 0) {
+            fprintf(stderr,
+                    "note: %.*s is inactive since %.*s: its pipeline does not define it any more\n",
+                    TG_SARG(cli->arguments.items[0]), TG_SARG(since));
+        }
+    }
     tg_cli_close(run.api);
     return run.status;
 }

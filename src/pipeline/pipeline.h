@@ -358,6 +358,12 @@ typedef struct tg_view_result {
     const char *status; /* "CREATED", "REPLACED", "UNCHANGED"; of a plan: what a run would do */
 } tg_view_result;
 
+/* A table or persisted view of the pipeline that it does not define any more (inactive.h). */
+typedef struct tg_inactive_dataset {
+    tg_str dataset_name;
+    tg_str since; /* the clock of the update that found it; empty: of a dry run that is the first */
+} tg_inactive_dataset;
+
 /* Counts are -1 where they are not known: null in JSON. */
 typedef struct tg_flow_result {
     const tg_flow *flow;
@@ -407,6 +413,8 @@ typedef struct tg_update_result {
     size_t flow_count;
     const tg_view_result *views; /* those of the update's selection */
     size_t view_count;
+    const tg_inactive_dataset *inactive; /* by name */
+    size_t inactive_count;
     size_t failed_count, skipped_count;
     tg_str event_path; /* empty: no file */
 } tg_update_result;

@@ -142,6 +142,19 @@ static void add_views(tg_json_out *out, const tg_update_result *result)
     tg_json_end_array(out);
 }
 
+static void add_inactive(tg_json_out *out, const tg_update_result *result)
+{
+    tg_json_keyz(out, "inactive_datasets");
+    tg_json_array(out);
+    for (size_t i = 0; i < result->inactive_count; i++) {
+        tg_json_object(out);
+        tg_json_kstr(out, "dataset_name", result->inactive[i].dataset_name);
+        add_text(out, "since", result->inactive[i].since);
+        tg_json_end_object(out);
+    }
+    tg_json_end_array(out);
+}
+
 void tg_update_result_json(const tg_update_result *result, tg_buf *buf)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
@@ -162,6 +175,9 @@ void tg_update_result_json(const tg_update_result *result, tg_buf *buf)
     tg_json_end_array(&out);
     if (result->view_count > 0) {
         add_views(&out, result);
+    }
+    if (result->inactive_count > 0) {
+        add_inactive(&out, result);
     }
     tg_json_end_object(&out);
 }

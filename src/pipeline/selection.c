@@ -29,7 +29,7 @@ static bool names_flow(const tg_flow *flow, tg_str word, bool is_short)
     return tg_str_ieq(flow->dataset->name, word) || tg_str_ieq(flow->event_name, word);
 }
 
-static tg_code not_found(const tg_update *u, tg_str word, tg_error *err)
+static tg_code not_found(tg_update *u, tg_str word, tg_error *err)
 {
     for (size_t i = 0; i < u->graph->dataset_count; i++) {
         const tg_dataset *dataset = u->graph->datasets[i];
@@ -39,6 +39,7 @@ static tg_code not_found(const tg_update *u, tg_str word, tg_error *err)
             return tg_error_hint(err, "Select the tables that read it.");
         }
     }
+    TG_TRY(tg_update_refuse_inactive(u, word, err));
     TG_VEC(tg_str) names = {0};
     for (size_t i = 0; i < u->graph->flow_count; i++) {
         const tg_flow *flow = u->graph->flows[i];
@@ -106,7 +107,7 @@ static tg_code take_allowance(tg_flow_run *run, tg_str word, tg_error *err)
 }
 
 /* schema.table and `quoted` names are qualified; one part is looked up as it is. NULL: see err. */
-static const tg_flow *find_flow(const tg_update *u, tg_str word, tg_error *err)
+static const tg_flow *find_flow(tg_update *u, tg_str word, tg_error *err)
 {
     tg_name name;
     if (tg_sql_parse_name(word, u->arena, &name, err) != TG_OK) {

@@ -196,6 +196,7 @@ static tg_code run_phases(tg_update *u)
     if (u->diags->error_count > errors || u->graph->is_partial) {
         return end_in_analysis(u);
     }
+    tg_update_find_inactive(u);
     if (u->options->is_dry_run) {
         keep_analysis(u);
     } else {

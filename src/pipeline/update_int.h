@@ -194,6 +194,16 @@ void tg_worker_flush(tg_flow_run *run);
 /* What a run would do with an analysed flow, and to how many rows, goes to the result. */
 void tg_flow_forecast(tg_update *u, tg_flow_run *run);
 
+/* ---- inactive.c ---- */
+/*
+ * Behind an analysis that found nothing wrong: what the pipeline defined once and does not any more
+ * goes to the result; an update remembers what is defined now, and tells what changed. What goes
+ * wrong is a warning.
+ */
+void tg_update_find_inactive(tg_update *u);
+/* Of a name that is not in the graph: TIDEGATE_DATASET_INACTIVE when it once was, and its table stands. */
+TG_CHECKED tg_code tg_update_refuse_inactive(tg_update *u, tg_str word, tg_error *err);
+
 /* ---- views.c ---- */
 /* TIDEGATE_DATASET_KIND_CHANGED, TIDEGATE_TABLE_NOT_OWNED: a view stands where a table should be. */
 TG_CHECKED tg_code tg_update_check_no_view(tg_update *u, const tg_dataset *dataset, tg_error *err);
