@@ -490,6 +490,8 @@ tg_delta_metadata tg_delta_metadata_copy(tg_arena *arena, const tg_delta_metadat
         .description = tg_str_copy(arena, metadata->description),
         .schema_string = tg_str_copy(arena, metadata->schema_string),
         .schema = metadata->schema.count ? tg_schema_copy(arena, metadata->schema) : (tg_schema){0},
+        .physical =
+            metadata->physical.count ? tg_schema_copy(arena, metadata->physical) : (tg_schema){0},
         .partition_columns =
             copy_strs(arena, metadata->partition_columns, metadata->partition_count),
         .partition_count = metadata->partition_count,
@@ -555,5 +557,8 @@ tg_code tg_delta_metadata_set_schema(tg_delta_metadata *metadata, tg_str table_p
                     TG_SARG(metadata->partition_columns[i]), TG_SARG(table_path));
         }
     }
+    TG_TRY(tg_delta_mapping_check(table_path, metadata, err));
+    TG_TRY(tg_delta_type_changes_check(table_path, metadata, err));
+    tg_delta_mapping_set_physical(metadata, arena);
     return TG_OK;
 }

@@ -108,13 +108,14 @@ static void put_path(tg_json_out *out, tg_str encoded_path, tg_str path, tg_aren
     tg_json_kstr(out, "path", encoded_path.len ? encoded_path : tg_uri_encode_path(arena, path));
 }
 
-static void put_partition_values(tg_json_out *out, const tg_delta_metadata *metadata,
+/* keys: tg_delta_partition_keys. */
+static void put_partition_values(tg_json_out *out, const tg_str *keys, size_t count,
                                  const tg_delta_partition_value *values)
 {
     tg_json_keyz(out, "partitionValues");
     tg_json_object(out);
-    for (size_t i = 0; i < metadata->partition_count; i++) {
-        tg_json_key(out, metadata->partition_columns[i]);
+    for (size_t i = 0; i < count; i++) {
+        tg_json_key(out, keys[i]);
         if (values[i].is_null) {
             tg_json_null(out);
         } else {
@@ -124,13 +125,13 @@ static void put_partition_values(tg_json_out *out, const tg_delta_metadata *meta
     tg_json_end_object(out);
 }
 
-static void put_add(tg_buf *buf, const tg_delta_add *add, const tg_delta_metadata *metadata,
+static void put_add(tg_buf *buf, const tg_delta_add *add, const tg_str *keys, size_t key_count,
                     tg_arena *arena)
 {
     tg_json_out out;
     begin_action(&out, buf, "add");
     put_path(&out, add->encoded_path, add->path, arena);
-    put_partition_values(&out, metadata, add->partition_values);
+    put_partition_values(&out, keys, key_count, add->partition_values);
     tg_json_ki64(&out, "size", add->size_bytes);
     tg_json_ki64(&out, "modificationTime", add->modification_time_ms);
     tg_json_kbool(&out, "dataChange", add->data_change);
@@ -141,7 +142,7 @@ static void put_add(tg_buf *buf, const tg_delta_add *add, const tg_delta_metadat
 }
 
 static void put_remove(tg_buf *buf, const tg_delta_remove *remove, const tg_delta_attempt *attempt,
-                       tg_arena *arena)
+                       const tg_str *keys, tg_arena *arena)
 {
     tg_json_out out;
     bool is_extended = remove->size_bytes >= 0 &&
@@ -153,7 +154,8 @@ static void put_remove(tg_buf *buf, const tg_delta_remove *remove, const tg_delt
     tg_json_kbool(&out, "dataChange", remove->data_change);
     if (is_extended) {
         tg_json_kbool(&out, "extendedFileMetadata", true);
-        put_partition_values(&out, attempt->metadata, remove->partition_values);
+        put_partition_values(&out, keys, attempt->metadata->partition_count,
+                             remove->partition_values);
         tg_json_ki64(&out, "size", remove->size_bytes);
     }
     if (remove->stats.len) {
@@ -176,6 +178,7 @@ tg_str tg_delta_change_text(const tg_delta_change *change, const tg_delta_attemp
                             tg_arena *arena)
 {
     tg_auto_buf tg_buf buf = TG_BUF_INIT;
+    const tg_str *keys = tg_delta_partition_keys(arena, attempt->metadata);
     put_info(&buf, change, attempt);
     if (change->protocol) {
         put_protocol(&buf, change->protocol);
@@ -187,10 +190,10 @@ tg_str tg_delta_change_text(const tg_delta_change *change, const tg_delta_attemp
         put_txn(&buf, &change->txns[i], attempt->now_ms);
     }
     for (size_t i = 0; i < change->remove_count; i++) {
-        put_remove(&buf, &change->removes[i], attempt, arena);
+        put_remove(&buf, &change->removes[i], attempt, keys, arena);
     }
     for (size_t i = 0; i < change->add_count; i++) {
-        put_add(&buf, &change->adds[i], attempt->metadata, arena);
+        put_add(&buf, &change->adds[i], keys, attempt->metadata->partition_count, arena);
     }
     return tg_buf_take(&buf, arena);
 }

@@ -98,8 +98,10 @@ static tg_code check_metadata(const tg_delta_change *change, const tg_delta_prot
     TG_TRY(tg_delta_protocol_for(metadata->schema, properties, metadata->config_count, scratch,
                                  &needs, err));
     for (size_t i = 0; i < needs.reader_feature_count; i++) {
-        if (!tg_str_is_in(needs.reader_features[i], protocol->reader_features,
-                          protocol->reader_feature_count)) {
+        bool is_implied = protocol->min_reader_version == 2 &&
+                          tg_str_eq(needs.reader_features[i], TG_S("columnMapping"));
+        if (!is_implied && !tg_str_is_in(needs.reader_features[i], protocol->reader_features,
+                                         protocol->reader_feature_count)) {
             TG_FAIL(err, INTERNAL_ERROR,
                     "the table's protocol lacks the feature %.*s that its schema needs",
                     TG_SARG(needs.reader_features[i]));

@@ -77,6 +77,7 @@ static tg_code read_winners(committer *c, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     const tg_delta_snapshot *snapshot = c->options->snapshot;
+    const tg_str *keys = tg_delta_partition_keys(c->arena, &snapshot->metadata);
     tg_delta_log log;
     TG_TRY(tg_delta_log_list(c->delta, c->table_path, scratch, &log, err));
     int64_t latest = tg_delta_log_latest(&log);
@@ -88,9 +89,9 @@ static tg_code read_winners(committer *c, tg_error *err)
     while (c->version <= latest) {
         const tg_delta_commit *winner;
         tg_auto_error tg_error local = TG_ERROR_INIT;
-        tg_code code = tg_delta_commit_read(
-            c->delta, c->table_path, c->version, snapshot->metadata.partition_columns,
-            snapshot->metadata.partition_count, c->arena, &winner, &local);
+        tg_code code =
+            tg_delta_commit_read(c->delta, c->table_path, c->version, keys,
+                                 snapshot->metadata.partition_count, c->arena, &winner, &local);
         if (code == TG_NOT_FOUND) {
             (void)TG_ERR(
                 err, DELTA_CONCURRENT_WRITE,

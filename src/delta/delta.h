@@ -79,9 +79,21 @@ typedef struct tg_delta_protocol {
     size_t reader_feature_count, writer_feature_count;
 } tg_delta_protocol;
 
+/* How the columns of a table are found in its files (delta.columnMapping.mode). */
+typedef enum tg_delta_mapping {
+    TG_MAPPING_NONE, /* by their names */
+    TG_MAPPING_NAME, /* by names that never change (physical names) */
+    TG_MAPPING_ID    /* by the field ids of Parquet; else as by physical names */
+} tg_delta_mapping;
+
 typedef struct tg_delta_metadata {
     tg_str id, name, description, schema_string;
     tg_schema schema;
+    /*
+     * The same columns as they stand in files, statistics and partition values: physical names at
+     * every level. Equal to schema without column mapping. Set where a log is read.
+     */
+    tg_schema physical;
     const tg_str *partition_columns;
     size_t partition_count;
     const tg_str *config_keys, *config_values;
@@ -90,6 +102,29 @@ typedef struct tg_delta_metadata {
 } tg_delta_metadata;
 /* Value of a table property without regard to case of the key; empty ptr NULL when absent. */
 tg_str tg_delta_property(const tg_delta_metadata *metadata, tg_str key);
+
+/* ---- columns in files (mapping.c) ------------------------------------------------------------ */
+
+/* NONE also for a mode that nobody knows: a log with one cannot be read. */
+tg_delta_mapping tg_delta_mapping_of(const tg_delta_metadata *metadata);
+/*
+ * The schema under physical names, at every level; a field that has none keeps its name. A schema
+ * that was read from a log has physical names only where the table has column mapping.
+ */
+tg_schema tg_delta_physical_schema(tg_arena *arena, tg_schema schema);
+/* Keys of partitionValues, one per partition column. metadata->schema is set. */
+const tg_str *tg_delta_partition_keys(tg_arena *arena, const tg_delta_metadata *metadata);
+/* The field's id in Parquet files, or -1. */
+int64_t tg_delta_field_id(const tg_field *field);
+/*
+ * A definition that follows another one, or a new one (before NULL), of a table with column mapping:
+ * fields that before has under the same name keep their id and physical name, at every level; others
+ * get new ones, and delta.columnMapping.maxColumnId is raised, never lowered. Sets schema,
+ * schema_string, physical and the configuration of metadata. Nothing changes without mapping.
+ */
+TG_CHECKED tg_code tg_delta_mapping_assign(const tg_delta *delta, const tg_delta_metadata *before,
+                                           tg_delta_metadata *metadata, tg_arena *arena,
+                                           tg_error *err);
 
 typedef struct tg_delta_txn {
     tg_str app_id;

@@ -116,7 +116,7 @@ tg_delta_protocol tg_delta_protocol_copy(tg_arena *arena, const tg_delta_protoco
 const tg_delta_partition_value *tg_delta_partition_order(const tg_delta_pair *pairs,
                                                          size_t pair_count, const tg_str *columns,
                                                          size_t column_count, tg_arena *arena);
-/* Parses schema_string. table_path is for messages. */
+/* Parses schema_string, checks it, sets physical. table_path is for messages. */
 TG_CHECKED tg_code tg_delta_metadata_set_schema(tg_delta_metadata *metadata, tg_str table_path,
                                                 tg_arena *arena, tg_error *err);
 
@@ -151,6 +151,24 @@ typedef enum tg_delta_replay_for {
 TG_CHECKED tg_code tg_delta_replay(const tg_delta_log *log, int64_t version,
                                    tg_delta_replay_for purpose, const tg_delta_visitor *visitor,
                                    tg_error *err);
+
+/* ---- columns (mapping.c, type_changes.c) ------------------------------------------------------ */
+
+/* A known mode, and an id and a physical name for every field that are nobody else's. */
+TG_CHECKED tg_code tg_delta_mapping_check(tg_str table_path, const tg_delta_metadata *metadata,
+                                          tg_error *err);
+/* Sets physical; takes identities that mean nothing (mode none) out of schema. */
+void tg_delta_mapping_set_physical(tg_delta_metadata *metadata, tg_arena *arena);
+/* Raises delta.columnMapping.maxColumnId to what it was: ids are never given twice. */
+void tg_delta_mapping_keep_highest(const tg_delta_metadata *before, tg_delta_metadata *metadata,
+                                   tg_arena *arena);
+/* Did the protocol allow the changes of types that the fields list? */
+TG_CHECKED tg_code tg_delta_type_changes_check(tg_str table_path, const tg_delta_metadata *metadata,
+                                               tg_error *err);
+/* May a column of type from be given the type to, its older files staying as they are? */
+bool tg_delta_is_widening(const tg_type *from, const tg_type *to);
+/* Do older files hold the column as FLOAT? */
+bool tg_delta_was_float(const tg_field *field);
 
 /* ---- features (protocol.c) ------------------------------------------------------------------- */
 

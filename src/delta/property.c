@@ -102,9 +102,10 @@ int64_t tg_delta_tombstone_retention_ms(const tg_delta_metadata *metadata)
 
 /* ---- definitions ----------------------------------------------------------------------------- */
 
-static tg_code check_name(tg_str name, tg_error *err)
+/* is_mapped: files know the column by another name, so this one may hold any character. */
+static tg_code check_name(tg_str name, bool is_mapped, tg_error *err)
 {
-    for (size_t i = 0; i < name.len; i++) {
+    for (size_t i = 0; i < name.len && !is_mapped; i++) {
         if (strchr(" ,;{}()\n\t=", name.ptr[i])) {
             (void)TG_ERR(err, DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES,
                          "column name `%.*s` has a character that Delta does not allow: one of \" "
@@ -119,10 +120,10 @@ static tg_code check_name(tg_str name, tg_error *err)
     return TG_OK;
 }
 
-static tg_code check_fields(const tg_field *fields, size_t count, tg_error *err);
+static tg_code check_fields(const tg_field *fields, size_t count, bool is_mapped, tg_error *err);
 
 /* Depth is bounded where types are made (TG_LIMIT_EXPRESSION_DEPTH, TG_LIMIT_JSON_DEPTH). */
-static tg_code check_type(tg_str column, const tg_type *type, tg_error *err)
+static tg_code check_type(tg_str column, const tg_type *type, bool is_mapped, tg_error *err)
 {
     switch (type->kind) {
     case TG_TYPE_VOID:
@@ -137,24 +138,24 @@ static tg_code check_type(tg_str column, const tg_type *type, tg_error *err)
         TG_FAIL(err, UNSUPPORTED_DATATYPE, "column `%.*s` is a variant, which cannot be stored yet",
                 TG_SARG(column));
     case TG_TYPE_ARRAY:
-        return check_type(column, type->element, err);
+        return check_type(column, type->element, is_mapped, err);
     case TG_TYPE_MAP:
-        TG_TRY(check_type(column, type->key, err));
-        return check_type(column, type->element, err);
+        TG_TRY(check_type(column, type->key, is_mapped, err));
+        return check_type(column, type->element, is_mapped, err);
     case TG_TYPE_STRUCT:
-        return check_fields(type->fields, type->field_count, err);
+        return check_fields(type->fields, type->field_count, is_mapped, err);
     default:
         return TG_OK;
     }
 }
 
-static tg_code check_fields(const tg_field *fields, size_t count, tg_error *err)
+static tg_code check_fields(const tg_field *fields, size_t count, bool is_mapped, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_map seen;
     tg_map_init_ignore_case(&seen, scratch);
     for (size_t i = 0; i < count; i++) {
-        TG_TRY(check_name(fields[i].name, err));
+        TG_TRY(check_name(fields[i].name, is_mapped, err));
         if (tg_map_has(&seen, fields[i].name)) {
             (void)TG_ERR(err, DELTA_DUPLICATE_COLUMNS_FOUND, "column `%.*s` appears twice",
                          TG_SARG(fields[i].name));
@@ -162,7 +163,7 @@ static tg_code check_fields(const tg_field *fields, size_t count, tg_error *err)
                 err, "Delta compares names without regard to case; rename one of them.");
         }
         (void)tg_map_put(&seen, fields[i].name, scratch);
-        TG_TRY(check_type(fields[i].name, fields[i].type, err));
+        TG_TRY(check_type(fields[i].name, fields[i].type, is_mapped, err));
     }
     return TG_OK;
 }
@@ -214,7 +215,6 @@ static const struct {
     {"delta.enableTypeWidening", "false", "typeWidening"},
     {"delta.enableIcebergCompatV1", "false", "icebergCompatV1"},
     {"delta.enableIcebergCompatV2", "false", "icebergCompatV2"},
-    {"delta.columnMapping.mode", "none", "columnMapping"},
     {"delta.checkpointPolicy", "classic", "v2Checkpoint"},
 };
 
@@ -230,6 +230,11 @@ static tg_code check_property(const tg_property *property, tg_error *err)
                     "available yet",
                     TG_SARG(key), TG_SARG(property->value), feature_switches[i].feature);
         }
+    }
+    if (tg_str_ieq(key, TG_S("delta.columnMapping.mode")) &&
+        !tg_str_ieq(property->value, TG_S("none")) && !tg_str_ieq(property->value, TG_S("name")) &&
+        !tg_str_ieq(property->value, TG_S("id"))) {
+        return invalid_value(property, "none, name or id", err);
     }
     if (tg_str_istarts(key, TG_S("delta.feature.")) ||
         tg_str_istarts(key, TG_S("delta.constraints."))) {
@@ -257,7 +262,12 @@ tg_code tg_delta_check_definition(tg_schema schema, const tg_str *partition_colu
                                   size_t partition_count, const tg_property *properties,
                                   size_t property_count, tg_error *err)
 {
-    TG_TRY(check_fields(schema.fields, schema.count, err));
+    bool is_mapped = false;
+    for (size_t i = 0; i < property_count; i++) {
+        is_mapped = is_mapped || (tg_str_ieq(properties[i].key, TG_S("delta.columnMapping.mode")) &&
+                                  !tg_str_ieq(properties[i].value, TG_S("none")));
+    }
+    TG_TRY(check_fields(schema.fields, schema.count, is_mapped, err));
     TG_TRY(check_partitions(schema, partition_columns, partition_count, err));
     for (size_t i = 0; i < property_count; i++) {
         TG_TRY(check_property(&properties[i], err));

@@ -21,12 +21,6 @@ static bool never(const tg_delta_metadata *metadata)
     return false;
 }
 
-static bool has_column_mapping(const tg_delta_metadata *metadata)
-{
-    tg_str mode = tg_delta_property(metadata, TG_S("delta.columnMapping.mode"));
-    return mode.ptr && !tg_str_ieq(mode, TG_S("none"));
-}
-
 static bool has_change_feed(const tg_delta_metadata *metadata)
 {
     return tg_delta_property_is_true(metadata, TG_S("delta.enableChangeDataFeed"));
@@ -71,16 +65,28 @@ static bool has_defaults(const tg_delta_metadata *metadata)
     return has_field_key(metadata, "\"CURRENT_DEFAULT\"");
 }
 
+/* Also a string column that is called variant: no reason to guess. */
+static bool has_variants(const tg_delta_metadata *metadata)
+{
+    return has_field_key(metadata, "\"variant\"");
+}
+
 /* Features that readers must know. deletionVectors and v2Checkpoint: see above. */
 static const struct feature {
     const char *name;
     usage is_used;
 } reader_features[] = {
-    {"columnMapping", has_column_mapping},
+    {"columnMapping", never},
     {"deletionVectors", never},
     {"timestampNtz", never},
+    {"typeWidening", never},
+    {"typeWidening-preview", never},
     {"v2Checkpoint", never},
     {"vacuumProtocolCheck", never},
+    {"variantShredding", has_variants},
+    {"variantShredding-preview", has_variants},
+    {"variantType", has_variants},
+    {"variantType-preview", has_variants},
 };
 
 /* Features that writers must know, by name or by the versions 2 to 6 that imply them. */
@@ -89,11 +95,13 @@ static const struct feature writer_features[] = {
     {"appendOnly", never}, /* kept by tg_delta_check_change */
     {"changeDataFeed", has_change_feed},
     {"checkConstraints", has_constraints},
-    {"columnMapping", has_column_mapping},
+    {"columnMapping", never}, /* kept by tg_delta_mapping_assign */
     {"generatedColumns", has_generated_columns},
     {"identityColumns", has_identity_columns},
     {"invariants", has_invariants},
     {"timestampNtz", never},
+    {"typeWidening", never}, /* files are written with the types of today */
+    {"typeWidening-preview", never},
 };
 enum {
     READER_FEATURES = sizeof(reader_features) / sizeof(reader_features[0]),
@@ -136,9 +144,6 @@ tg_code tg_delta_check_readable(tg_str table_path, const tg_delta_protocol *prot
     tg_auto_buf tg_buf names = TG_BUF_INIT;
     if (protocol->min_reader_version > READER_VERSION_MAX) {
         return check_versions(table_path, protocol, err);
-    }
-    if (protocol->min_reader_version == 2 && has_column_mapping(metadata)) {
-        list_name(&names, TG_S("columnMapping"));
     }
     for (size_t i = 0; i < protocol->reader_feature_count; i++) {
         const struct feature *feature =
@@ -219,18 +224,33 @@ static bool is_on(const tg_property *properties, size_t count, const char *key)
     return false;
 }
 
+static bool is_mapped(const tg_property *properties, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (tg_str_ieq(properties[i].key, TG_S("delta.columnMapping.mode"))) {
+            return !tg_str_ieq(properties[i].value, TG_S("none"));
+        }
+    }
+    return false;
+}
+
 tg_code tg_delta_protocol_for(tg_schema schema, const tg_property *properties,
                               size_t property_count, tg_arena *arena,
                               tg_delta_protocol *out_protocol, tg_error *err)
 {
     (void)err;
-    tg_str *readers = TG_NEW_ARRAY(arena, tg_str, 1);
-    tg_str *writers = TG_NEW_ARRAY(arena, tg_str, 3);
+    tg_str *readers = TG_NEW_ARRAY(arena, tg_str, 2);
+    tg_str *writers = TG_NEW_ARRAY(arena, tg_str, 4);
     tg_delta_protocol protocol = {.min_reader_version = 1, .min_writer_version = 2};
     if (schema_has_kind(schema, TG_TYPE_TIMESTAMP_NTZ)) {
         protocol.min_reader_version = 3;
         readers[protocol.reader_feature_count++] = TG_S("timestampNtz");
         writers[protocol.writer_feature_count++] = TG_S("timestampNtz");
+    }
+    if (is_mapped(properties, property_count)) {
+        protocol.min_reader_version = 3;
+        readers[protocol.reader_feature_count++] = TG_S("columnMapping");
+        writers[protocol.writer_feature_count++] = TG_S("columnMapping");
     }
     if (is_on(properties, property_count, "delta.enableChangeDataFeed")) {
         writers[protocol.writer_feature_count++] = TG_S("changeDataFeed");

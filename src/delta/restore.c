@@ -111,6 +111,7 @@ static void choose_metadata(restorer *r)
     take_properties(r, now, /* kept_ones= */ true, keys, values);
     r->metadata.config_keys = keys;
     r->metadata.config_values = values;
+    tg_delta_mapping_keep_highest(now, &r->metadata, r->arena);
 }
 
 static bool has_properties_of(const tg_delta_metadata *a, const tg_delta_metadata *b)

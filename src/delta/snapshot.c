@@ -153,11 +153,12 @@ static int compare_paths(const void *a, const void *b)
 static const tg_delta_add *finish_files(builder *b)
 {
     tg_delta_add *files = TG_NEW_ARRAY(b->arena, tg_delta_add, b->adds.count);
+    const tg_str *keys = tg_delta_partition_keys(b->scratch, &b->metadata);
     for (size_t i = 0; i < b->adds.count; i++) {
         files[i] = b->adds.items[i];
-        files[i].partition_values = tg_delta_partition_order(
-            b->pairs.items[i].pairs, b->pairs.items[i].count, b->metadata.partition_columns,
-            b->metadata.partition_count, b->arena);
+        files[i].partition_values =
+            tg_delta_partition_order(b->pairs.items[i].pairs, b->pairs.items[i].count, keys,
+                                     b->metadata.partition_count, b->arena);
     }
     qsort(files, b->adds.count, sizeof(*files), compare_paths);
     return files;

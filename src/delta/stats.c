@@ -105,6 +105,29 @@ static ptrdiff_t partition_index(const tg_delta_metadata *metadata, tg_str colum
     return -1;
 }
 
+/* Statistics know columns by their names in files. */
+static tg_str physical_name(const tg_delta_metadata *metadata, size_t column)
+{
+    tg_schema schema = metadata->physical.count ? metadata->physical : metadata->schema;
+    return schema.fields[column].name;
+}
+
+/*
+ * The bounds of a file from before a column became DOUBLE are texts of floats: "0.1" stands for a
+ * value a little above 0.1.
+ */
+static void widen_to_float(tg_column_bounds *bounds)
+{
+    double min = bounds->has_min ? (double)(float)bounds->min.as.f64 : 0;
+    double max = bounds->has_max ? (double)(float)bounds->max.as.f64 : 0;
+    if (bounds->has_min && min < bounds->min.as.f64) {
+        bounds->min.as.f64 = min;
+    }
+    if (bounds->has_max && max > bounds->max.as.f64) {
+        bounds->max.as.f64 = max;
+    }
+}
+
 void tg_delta_file_bounds(const tg_delta_snapshot *snapshot, const tg_delta_add *file,
                           const tg_zone *zone, const tg_str *columns, const tg_type *const *types,
                           size_t count, tg_arena *arena, tg_column_bounds *out_bounds)
@@ -121,8 +144,13 @@ void tg_delta_file_bounds(const tg_delta_snapshot *snapshot, const tg_delta_add 
             continue;
         }
         ptrdiff_t position = tg_schema_find(snapshot->metadata.schema, columns[i]);
-        tg_str name = position >= 0 ? snapshot->metadata.schema.fields[position].name : columns[i];
+        tg_str name =
+            position >= 0 ? physical_name(&snapshot->metadata, (size_t)position) : columns[i];
         out_bounds[i] = column_stats(&stats, name, types[i], arena);
+        if (position >= 0 && types[i]->kind == TG_TYPE_DOUBLE &&
+            tg_delta_was_float(&snapshot->metadata.schema.fields[position])) {
+            widen_to_float(&out_bounds[i]);
+        }
     }
 }
 

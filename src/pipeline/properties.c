@@ -93,9 +93,14 @@ static tg_property_verdict check_choice(const struct known *rule, const tg_prope
             return TG_PROPERTY_KEEP;
         }
     }
+    tg_auto_buf tg_buf list = TG_BUF_INIT;
+    for (size_t i = 0; i < count; i++) {
+        tg_buf_addz(&list, i == 0 ? "" : i + 1 == count ? " or " : ", ");
+        tg_buf_adds(&list, words[i]);
+    }
     (void)TG_ERR(err, TIDEGATE_INVALID_TABLE_PROPERTY,
-                 "table property `%.*s` must be %.*s or %.*s, not `%.*s`", TG_SARG(rule->key),
-                 TG_SARG(words[0]), TG_SARG(words[1]), TG_SARG(property->value));
+                 "table property `%.*s` must be %s, not `%.*s`", TG_SARG(rule->key),
+                 tg_buf_cstr(&list), TG_SARG(property->value));
     tg_str nearest = tg_str_nearest(property->value, words, count);
     if (nearest.len) {
         (void)tg_error_hint(err, "Did you mean `%.*s`?", TG_SARG(nearest));

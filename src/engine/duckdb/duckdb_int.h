@@ -156,6 +156,7 @@ TG_CHECKED tg_code tg_duckdb_print_query(tg_duckdb_session *session, const tg_zo
 typedef struct tg_duckdb_files {
     tg_str table_path;
     tg_schema schema;
+    tg_delta_mapping mapping; /* ID: names in the files are compared with the log's by field id */
     const tg_str *partition_columns;
     size_t partition_count;
     const tg_delta_add *const *files;
@@ -168,6 +169,26 @@ typedef struct tg_duckdb_files {
 TG_CHECKED tg_code tg_duckdb_put_files(tg_duckdb_session *session, const tg_duckdb_files *files,
                                        const tg_zone *zone, tg_arena *arena, tg_buf *out,
                                        tg_error *err);
+
+/* ---- columns.c: names and ids of columns in files --------------------------------------------- */
+
+/*
+ * Appends value (an expression) of type from under the names of struct fields that to has; the types
+ * differ in nothing else.
+ */
+TG_CHECKED tg_code tg_duckdb_put_renamed(tg_buf *out, tg_str value, const tg_type *from,
+                                         const tg_type *to, tg_error *err);
+/* What COPY's FIELD_IDS takes: the ids of a physical schema without some of its columns. */
+void tg_duckdb_put_field_ids(tg_buf *out, tg_schema schema, const tg_str *left_out,
+                             size_t left_out_count);
+
+/*
+ * Files of a table whose columns are mapped by id: *out_by_id true when ids must find the columns,
+ * false when physical names do. Refused: what neither finds. (field_ids.c)
+ */
+TG_CHECKED tg_code tg_duckdb_check_field_ids(tg_duckdb_session *session, tg_str table_path,
+                                             const tg_str *paths, size_t path_count,
+                                             tg_schema physical, bool *out_by_id, tg_error *err);
 
 /* ---- sources.c: CSV, JSON and Parquet files -------------------------------------------------- */
 
@@ -236,6 +257,8 @@ typedef struct tg_duckdb_copy {
     tg_schema schema; /* of the rows, partition columns included */
     const tg_str *partition_columns;
     size_t partition_count;
+    const tg_property *properties; /* the table's: which columns get statistics */
+    size_t property_count;
     const tg_str *indexed; /* columns that get bounds wherever they stand */
     size_t indexed_count;
     tg_str sql; /* a query that gives schema's columns, by their names */

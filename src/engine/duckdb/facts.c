@@ -112,7 +112,7 @@ static tg_code read_commit(tg_duckdb_engine *engine, tg_str path, int64_t versio
 {
     tg_auto_error tg_error local = TG_ERROR_INIT;
     tg_code code = tg_delta_commit_read(
-        &engine->delta, path, version, layout ? layout->partition_columns : NULL,
+        &engine->delta, path, version, layout ? tg_delta_partition_keys(arena, layout) : NULL,
         layout ? layout->partition_count : 0, arena, out_commit, &local);
     if (code == TG_NOT_FOUND) {
         *out_commit = NULL;
@@ -156,14 +156,18 @@ tg_code tg_duckdb_table_state(void *self, tg_str path, tg_str app_id, int64_t ve
 
 /* ---- commits --------------------------------------------------------------------------------- */
 
-/* Same columns by name and type, and same partitioning? Comments and nullability do not count. */
+static bool is_same_row(tg_schema a, tg_schema b)
+{
+    tg_type row_a = {.kind = TG_TYPE_STRUCT, .fields = a.fields, .field_count = a.count};
+    tg_type row_b = {.kind = TG_TYPE_STRUCT, .fields = b.fields, .field_count = b.count};
+    return tg_type_equal(&row_a, &row_b);
+}
+
+/* Same columns by name, physical name and type, and same partitioning? Comments and nullability do not count. */
 static bool is_same_layout(const tg_delta_metadata *a, const tg_delta_metadata *b)
 {
-    tg_type row_a = {
-        .kind = TG_TYPE_STRUCT, .fields = a->schema.fields, .field_count = a->schema.count};
-    tg_type row_b = {
-        .kind = TG_TYPE_STRUCT, .fields = b->schema.fields, .field_count = b->schema.count};
-    if (!tg_type_equal(&row_a, &row_b) || a->partition_count != b->partition_count) {
+    if (!is_same_row(a->schema, b->schema) || !is_same_row(a->physical, b->physical) ||
+        a->partition_count != b->partition_count) {
         return false;
     }
     for (size_t i = 0; i < a->partition_count; i++) {

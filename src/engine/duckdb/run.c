@@ -33,6 +33,8 @@ tg_code tg_duckdb_run_copy(tg_duckdb_run_state *run, tg_str sql, tg_error *err)
         .schema = target->schema,
         .partition_columns = target->partition_columns,
         .partition_count = target->partition_count,
+        .properties = target->properties,
+        .property_count = target->property_count,
         .indexed = indexed.items,
         .indexed_count = indexed.count,
         .sql = sql,
@@ -98,7 +100,8 @@ static tg_code load_target(tg_duckdb_run_state *run, tg_error *err)
         bool exists;
         TG_TRY(tg_fs_exists(run->engine->fs, target->path, &exists, err));
         run->makes_folder = !exists;
-        return tg_duckdb_check_target(run->engine, target, err);
+        TG_TRY(tg_duckdb_check_target(run->engine, target, err));
+        return tg_duckdb_map_columns(run, err);
     }
     TG_TRY(tg_delta_snapshot_load(&run->engine->delta, target->path, target->read_version,
                                   run->arena, &run->snapshot, err));
@@ -107,7 +110,7 @@ static tg_code load_target(tg_duckdb_run_state *run, tg_error *err)
                 "table %.*s was replaced by another one since it was looked at",
                 TG_SARG(target->name));
     }
-    return TG_OK;
+    return tg_duckdb_map_columns(run, err);
 }
 
 static bool rel_reads(const tg_rel *rel, tg_str path, tg_arena *arena)

@@ -90,6 +90,7 @@ static tg_code put_old_files(tg_duckdb_run_state *run, const tg_delta_add *const
     tg_duckdb_files item = {
         .table_path = run->snapshot->table_path,
         .schema = run->program->target.schema,
+        .mapping = tg_delta_mapping_of(&run->snapshot->metadata),
         .partition_columns = run->snapshot->metadata.partition_columns,
         .partition_count = run->snapshot->metadata.partition_count,
         .files = files,

@@ -33,6 +33,11 @@ typedef struct tg_duckdb_run_state {
 
 /* Opens the run's session if that has not happened. */
 TG_CHECKED tg_code tg_duckdb_run_session(tg_duckdb_run_state *run, tg_error *err);
+/*
+ * Gives the columns of the program's target their places in files (ids and physical names, where the
+ * table has column mapping), and takes others' away. run->program is another one afterwards.
+ */
+TG_CHECKED tg_code tg_duckdb_map_columns(tg_duckdb_run_state *run, tg_error *err);
 /* The COPY of a query that gives the target's columns, into run->added. */
 TG_CHECKED tg_code tg_duckdb_run_copy(tg_duckdb_run_state *run, tg_str sql, tg_error *err);
 

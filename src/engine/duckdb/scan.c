@@ -25,6 +25,9 @@ typedef struct scan_plan {
     tg_arena *arena;
     const size_t *fields;
     size_t field_count;
+    tg_schema physical; /* the table's columns as they stand in the files */
+    bool by_id;         /* they are found by field id */
+    bool is_int96;      /* instants of these files are read as local times by DuckDB */
     tg_str *paths;
 } scan_plan;
 
@@ -41,6 +44,11 @@ static ptrdiff_t partition_index(const tg_duckdb_files *files, tg_str column)
 static const tg_field *field_at(const scan_plan *plan, size_t i)
 {
     return &plan->files->schema.fields[plan->fields[i]];
+}
+
+static const tg_field *stored_at(const scan_plan *plan, size_t i)
+{
+    return &plan->physical.fields[plan->fields[i]];
 }
 
 static tg_code put_cast_text(tg_buf *out, tg_str text, const tg_type *type, tg_error *err)
@@ -82,16 +90,21 @@ static tg_code put_empty(const scan_plan *plan, tg_buf *out, tg_error *err)
 }
 
 /* One entry of read_parquet's schema. The type is text inside a string. */
-static tg_code put_schema_entry(tg_buf *out, const tg_field *field, tg_str shown_name,
-                                const char *type, tg_error *err)
+static tg_code put_schema_entry(const scan_plan *plan, tg_buf *out, const tg_field *field,
+                                tg_str shown_name, tg_error *err)
 {
+    bool is_local = plan->is_int96 && field->type->kind == TG_TYPE_TIMESTAMP;
     tg_auto_buf tg_buf type_text = TG_BUF_INIT;
-    if (type) {
-        tg_buf_addz(&type_text, type);
+    if (is_local) {
+        tg_buf_addz(&type_text, "TIMESTAMP");
     } else {
         TG_TRY(tg_duckdb_put_type(&type_text, field->type, err));
     }
-    tg_duckdb_put_string(out, field->name);
+    if (plan->by_id) {
+        tg_buf_addf(out, "%lld", (long long)tg_delta_field_id(field));
+    } else {
+        tg_duckdb_put_string(out, field->name);
+    }
     tg_buf_addz(out, ": {name: ");
     tg_duckdb_put_string(out, shown_name);
     tg_buf_addz(out, ", type: ");
@@ -103,19 +116,19 @@ static tg_code put_schema_entry(tg_buf *out, const tg_field *field, tg_str shown
 /*
  * The first column that lies in the files: something must be named, though nothing of it is read.
  */
-static const tg_field *any_stored_field(const tg_duckdb_files *files)
+static const tg_field *any_stored_field(const scan_plan *plan)
 {
-    for (size_t i = 0; i < files->schema.count; i++) {
-        if (partition_index(files, files->schema.fields[i].name) < 0) {
-            return &files->schema.fields[i];
+    tg_schema schema = plan->files->schema;
+    for (size_t i = 0; i < schema.count; i++) {
+        if (partition_index(plan->files, schema.fields[i].name) < 0) {
+            return &plan->physical.fields[i];
         }
     }
     return NULL;
 }
 
-/* is_int96: the timestamps of these files are instants that DuckDB takes for local times. */
-static tg_code put_read_parquet(const scan_plan *plan, bool numbered_names, bool is_int96,
-                                tg_buf *out, tg_error *err)
+static tg_code put_read_parquet(const scan_plan *plan, bool numbered_names, tg_buf *out,
+                                tg_error *err)
 {
     tg_buf_addz(out, "read_parquet(");
     tg_duckdb_put_paths(out, plan->paths, plan->files->file_count);
@@ -129,17 +142,16 @@ static tg_code put_read_parquet(const scan_plan *plan, bool numbered_names, bool
         tg_buf_addz(out, is_first ? "" : ", ");
         is_first = false;
         tg_str shown = numbered_names ? tg_str_printf(plan->arena, "f%zu", i) : field->name;
-        const char *type = is_int96 && field->type->kind == TG_TYPE_TIMESTAMP ? "TIMESTAMP" : NULL;
-        TG_TRY(put_schema_entry(out, field, shown, type, err));
+        TG_TRY(put_schema_entry(plan, out, stored_at(plan, i), shown, err));
     }
     if (is_first) {
-        const tg_field *field = any_stored_field(plan->files);
+        const tg_field *field = any_stored_field(plan);
         if (!field) {
             TG_FAIL(err, UNSUPPORTED_FEATURE,
                     "table \"%.*s\" has no column that is stored in its files",
                     TG_SARG(plan->files->table_path));
         }
-        TG_TRY(put_schema_entry(out, field, TG_S("f"), NULL, err));
+        TG_TRY(put_schema_entry(plan, out, field, TG_S("f"), err));
     }
     tg_buf_addz(out, "}, hive_partitioning = false)");
     return TG_OK;
@@ -217,21 +229,22 @@ static tg_code put_partition_value(const scan_plan *plan, size_t partition, cons
     return TG_OK;
 }
 
-static tg_code put_column(const scan_plan *plan, size_t i, bool is_int96, tg_buf *out,
-                          tg_buf *lists, tg_error *err)
+static tg_code put_column(const scan_plan *plan, size_t i, tg_buf *out, tg_buf *lists,
+                          tg_error *err)
 {
     const tg_field *field = field_at(plan, i);
     ptrdiff_t partition = partition_index(plan->files, field->name);
     if (partition >= 0) {
         TG_TRY(put_partition_value(plan, (size_t)partition, field->type, out, lists, err));
-    } else if (is_int96 && field->type->kind == TG_TYPE_TIMESTAMP) {
+    } else if (plan->is_int96 && field->type->kind == TG_TYPE_TIMESTAMP) {
         tg_buf_addf(out, "timezone('UTC', r.f%zu)", i);
     } else if (tg_type_is_floating(field->type)) {
         tg_buf_addf(out, "(r.f%zu * CAST(1 AS ", i);
         TG_TRY(tg_duckdb_put_type(out, field->type, err));
         tg_buf_addz(out, "))");
     } else {
-        tg_buf_addf(out, "r.f%zu", i);
+        tg_str value = tg_str_printf(plan->arena, "r.f%zu", i);
+        TG_TRY(tg_duckdb_put_renamed(out, value, stored_at(plan, i)->type, field->type, err));
     }
     tg_buf_addz(out, " AS ");
     tg_duckdb_put_ident(out, field->name);
@@ -239,13 +252,13 @@ static tg_code put_column(const scan_plan *plan, size_t i, bool is_int96, tg_buf
 }
 
 /* (SELECT r.f0 AS "a", list_extract(...) AS "p" FROM read_parquet(...) r) */
-static tg_code put_wrapped(const scan_plan *plan, bool is_int96, tg_buf *out, tg_error *err)
+static tg_code put_wrapped(const scan_plan *plan, tg_buf *out, tg_error *err)
 {
     tg_auto_buf tg_buf lists = TG_BUF_INIT;
     tg_buf_addz(out, "(SELECT ");
     for (size_t i = 0; i < plan->field_count; i++) {
         tg_buf_addz(out, i ? ", " : "");
-        TG_TRY(put_column(plan, i, is_int96, out, &lists, err));
+        TG_TRY(put_column(plan, i, out, &lists, err));
     }
     if (plan->files->file_number) {
         tg_buf_addf(out, "%sCAST(r.file_index AS BIGINT) AS \"%s\"", plan->field_count ? ", " : "",
@@ -254,7 +267,7 @@ static tg_code put_wrapped(const scan_plan *plan, bool is_int96, tg_buf *out, tg
         tg_buf_addz(out, "NULL");
     }
     tg_buf_addz(out, " FROM ");
-    TG_TRY(put_read_parquet(plan, true, is_int96, out, err));
+    TG_TRY(put_read_parquet(plan, true, out, err));
     tg_buf_addz(out, " AS r");
     if (lists.len) {
         tg_buf_addf(out, " JOIN (SELECT unnest(range(%zu)) AS i%.*s) AS v ON r.file_index = v.i",
@@ -267,10 +280,13 @@ static tg_code put_wrapped(const scan_plan *plan, bool is_int96, tg_buf *out, tg
 /* Does the plain read_parquet give the columns as they should be? */
 static bool is_plain(const scan_plan *plan)
 {
-    if (plan->files->file_number || !plan->field_count) {
+    if (plan->files->file_number || !plan->field_count || plan->is_int96) {
         return false;
     }
     for (size_t i = 0; i < plan->field_count; i++) {
+        if (!tg_type_equal(field_at(plan, i)->type, stored_at(plan, i)->type)) {
+            return false;
+        }
         if (tg_type_is_floating(field_at(plan, i)->type) ||
             partition_index(plan->files, field_at(plan, i)->name) >= 0) {
             return false;
@@ -343,16 +359,18 @@ tg_code tg_duckdb_put_files(tg_duckdb_session *session, const tg_duckdb_files *f
     if (!files->file_count) {
         return put_empty(&plan, out, err);
     }
+    plan.physical = tg_delta_physical_schema(arena, files->schema);
     plan.paths = TG_NEW_ARRAY(arena, tg_str, files->file_count);
     for (size_t i = 0; i < files->file_count; i++) {
         plan.paths[i] = tg_path_join(arena, files->table_path, files->files[i]->path);
     }
-    bool is_int96;
-    TG_TRY(find_int96(session, &plan, &is_int96, err));
-    if (!is_int96 && is_plain(&plan)) {
-        return put_read_parquet(&plan, false, false, out, err);
+    TG_TRY(find_int96(session, &plan, &plan.is_int96, err));
+    if (files->mapping == TG_MAPPING_ID) {
+        TG_TRY(tg_duckdb_check_field_ids(session, files->table_path, plan.paths, files->file_count,
+                                         plan.physical, &plan.by_id, err));
     }
-    return put_wrapped(&plan, is_int96, out, err);
+    return is_plain(&plan) ? put_read_parquet(&plan, false, out, err)
+                           : put_wrapped(&plan, out, err);
 }
 
 /* ---- scans of a query ------------------------------------------------------------------------ */
@@ -416,6 +434,7 @@ static tg_code put_delta(query_scans *scans, const tg_rel *scan, size_t index, t
     tg_duckdb_files item = {
         .table_path = snapshot->table_path,
         .schema = scan->table->schema,
+        .mapping = tg_delta_mapping_of(&snapshot->metadata),
         .partition_columns = snapshot->metadata.partition_columns,
         .partition_count = snapshot->metadata.partition_count,
         .files = files,

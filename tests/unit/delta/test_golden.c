@@ -24,10 +24,7 @@ static refusal expected_refusal(yyjson_val *expected)
     } refusals[] = {
         {"metadata:no-schema", {"DELTA_SCHEMA_NOT_SET", false}},
         {"no-log", {"DELTA_TABLE_NOT_FOUND", false}},
-        {"columnMapping:id", {"DELTA_UNSUPPORTED_FEATURES_FOR_READ", false}},
-        {"columnMapping:name", {"DELTA_UNSUPPORTED_FEATURES_FOR_READ", false}},
         {"variantType-preview", {"DELTA_UNSUPPORTED_FEATURES_FOR_READ", false}},
-        {"typeWidening-preview", {"DELTA_UNSUPPORTED_FEATURES_FOR_READ", false}},
         {"dv:file", {"DELTA_UNSUPPORTED_FEATURES_FOR_READ", true}},
         {"dv:inline", {"DELTA_UNSUPPORTED_FEATURES_FOR_READ", true}},
     };

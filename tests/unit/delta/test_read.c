@@ -270,11 +270,11 @@ static void test_features(void **state)
 {
     table *t = *state;
     table_commit(t, 0, head_plain);
-    put_protocol(t, "{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":["
-                    "\"typeWidening\",\"timestampNtz\",\"brandNew\"],"
-                    "\"writerFeatures\":[\"typeWidening\",\"timestampNtz\",\"brandNew\"]}");
-    refuse(t, -1, "DELTA_UNSUPPORTED_FEATURES_FOR_READ",
-           "not available yet: typeWidening, brandNew");
+    put_protocol(
+        t, "{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":["
+           "\"rowLocks\",\"typeWidening\",\"timestampNtz\",\"brandNew\"],"
+           "\"writerFeatures\":[\"rowLocks\",\"typeWidening\",\"timestampNtz\",\"brandNew\"]}");
+    refuse(t, -1, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", "not available yet: rowLocks, brandNew");
     put_protocol(t, "{\"minReaderVersion\":4,\"minWriterVersion\":7,\"writerFeatures\":[]}");
     refuse(t, -1, "DELTA_INVALID_PROTOCOL_VERSION", "reader version 4");
     put_protocol(
