@@ -424,7 +424,7 @@ typedef enum tg_stmt_kind {
     TG_STMT_INSERT,                   /* insert */
     TG_STMT_DELETE,                   /* name, where */
     TG_STMT_UPDATE,                   /* name; set, where */
-    TG_STMT_MERGE,                    /* parsed as text: refused */
+    TG_STMT_MERGE,                    /* name, source, where (ON), merge_clauses */
     TG_STMT_SET,                      /* key, value */
     TG_STMT_USE_CATALOG,              /* name */
     TG_STMT_USE_SCHEMA,               /* name */
@@ -477,6 +477,29 @@ typedef struct tg_assignment {
     tg_expr *value;
 } tg_assignment;
 
+/* PARTITION (column = value, column) of an INSERT; value NULL: the query gives it. */
+typedef struct tg_partition_item {
+    tg_ident column;
+    tg_expr *value;
+} tg_partition_item;
+
+typedef enum tg_merge_when {
+    TG_MERGE_MATCHED,
+    TG_MERGE_NOT_MATCHED, /* BY TARGET */
+    TG_MERGE_NOT_MATCHED_BY_SOURCE
+} tg_merge_when;
+typedef enum tg_merge_action { TG_MERGE_UPDATE, TG_MERGE_DELETE, TG_MERGE_INSERT } tg_merge_action;
+
+typedef struct tg_merge_clause {
+    tg_span span;
+    tg_merge_when when;
+    tg_expr *condition; /* NULL: always */
+    tg_merge_action action;
+    bool star;                  /* UPDATE SET *, INSERT * */
+    tg_assignment *assignments; /* UPDATE, INSERT (columns) VALUES (values) */
+    size_t assignment_count;
+} tg_merge_clause;
+
 typedef struct tg_stmt {
     tg_stmt_kind kind;
     tg_span span; /* without the semicolon */
@@ -498,11 +521,17 @@ typedef struct tg_stmt {
     bool by_name, schema_evolution;
     const tg_ident *insert_columns;
     size_t insert_column_count;
-    tg_expr *where; /* DELETE, UPDATE, REPLACE WHERE, REFRESH ... WHERE */
+    const tg_partition_item *partition; /* INSERT ... PARTITION */
+    size_t partition_count;
+    tg_expr *where; /* DELETE, UPDATE, REPLACE WHERE, REPLACE ON, REFRESH ... WHERE, MERGE ... ON */
     tg_str where_text;
     tg_ident table_alias;
+    tg_ident source_alias;      /* REPLACE ON: of the query */
     tg_assignment *assignments; /* UPDATE */
     size_t assignment_count;
+    tg_relation *source; /* MERGE ... USING */
+    const tg_merge_clause *merge_clauses;
+    size_t merge_clause_count;
     tg_str key, value;                            /* SET */
     tg_expr *restore_version, *restore_timestamp; /* RESTORE: one of the two */
     bool full, async;
@@ -510,7 +539,7 @@ typedef struct tg_stmt {
     tg_alter_kind alter;
     tg_str object_word;    /* DROP, REFRESH, ALTER TABLE|VIEW|SCHEMA|STREAMING TABLE|..., words of
                            OTHER, level of EXPLAIN; upper case */
-    tg_str rest;           /* what was not taken apart, as written: MERGE, ALTER, OPTIMIZE, VACUUM,
+    tg_str rest;           /* what was not taken apart, as written: ALTER, OPTIMIZE, VACUUM,
                     OTHER, ends of SHOW and DESCRIBE */
     tg_str pattern;        /* SHOW ... LIKE */
     struct tg_stmt *inner; /* EXPLAIN */

@@ -129,6 +129,14 @@ typedef struct tg_table {
     const tg_property *options; /* CSV, JSON: read options (header, sep, ...) */
     size_t option_count;
     bool needs_refresh; /* a streaming table that was never refreshed: it holds no answer yet */
+    /*
+     * What only programs of DML statements scan. let: the rows of the program's LET step of this
+     * name; schema's fields are its columns by position. has_row_ids: behind the real columns come
+     * BIGINT fields that tell the rows apart within this program: of a Delta table two (file, row in
+     * the file), of a LET one.
+     */
+    tg_str let;
+    bool has_row_ids;
 } tg_table;
 
 struct tg_rel {

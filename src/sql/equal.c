@@ -380,14 +380,45 @@ static bool flags_equal(const tg_stmt *a, const tg_stmt *b)
            a->async == b->async && a->insert_mode == b->insert_mode && a->describe == b->describe;
 }
 
-static bool assignments_equal(const tg_stmt *a, const tg_stmt *b)
+static bool assignments_equal(const tg_assignment *a, size_t a_count, const tg_assignment *b,
+                              size_t b_count)
 {
-    if (a->assignment_count != b->assignment_count) {
+    if (a_count != b_count) {
         return false;
     }
-    for (size_t i = 0; i < a->assignment_count; i++) {
-        if (!name_equal(&a->assignments[i].column, &b->assignments[i].column) ||
-            !expr_equal(a->assignments[i].value, b->assignments[i].value)) {
+    for (size_t i = 0; i < a_count; i++) {
+        if (!name_equal(&a[i].column, &b[i].column) || !expr_equal(a[i].value, b[i].value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool partitions_equal(const tg_stmt *a, const tg_stmt *b)
+{
+    if (a->partition_count != b->partition_count) {
+        return false;
+    }
+    for (size_t i = 0; i < a->partition_count; i++) {
+        if (!ident_equal(a->partition[i].column, b->partition[i].column) ||
+            !expr_equal(a->partition[i].value, b->partition[i].value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool merges_equal(const tg_stmt *a, const tg_stmt *b)
+{
+    if (a->merge_clause_count != b->merge_clause_count || !relation_equal(a->source, b->source)) {
+        return false;
+    }
+    for (size_t i = 0; i < a->merge_clause_count; i++) {
+        const tg_merge_clause *left = &a->merge_clauses[i], *right = &b->merge_clauses[i];
+        if (left->when != right->when || left->action != right->action ||
+            left->star != right->star || !expr_equal(left->condition, right->condition) ||
+            !assignments_equal(left->assignments, left->assignment_count, right->assignments,
+                               right->assignment_count)) {
             return false;
         }
     }
@@ -406,7 +437,11 @@ bool tg_sql_stmt_equal(const tg_stmt *a, const tg_stmt *b)
            idents_equal(a->insert_columns, a->insert_column_count, b->insert_columns,
                         b->insert_column_count) &&
            expr_equal(a->where, b->where) && ident_equal(a->table_alias, b->table_alias) &&
-           assignments_equal(a, b) && tg_str_eq(a->key, b->key) && tg_str_eq(a->value, b->value) &&
+           ident_equal(a->source_alias, b->source_alias) && partitions_equal(a, b) &&
+           merges_equal(a, b) &&
+           assignments_equal(a->assignments, a->assignment_count, b->assignments,
+                             b->assignment_count) &&
+           tg_str_eq(a->key, b->key) && tg_str_eq(a->value, b->value) &&
            tg_str_eq(a->object_word, b->object_word) && tg_str_eq(a->rest, b->rest) &&
            tg_str_eq(a->pattern, b->pattern) && tg_sql_stmt_equal(a->inner, b->inner);
 }

@@ -1,112 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* INSERT, DELETE, UPDATE, SET, USE, SHOW, DESCRIBE, DROP, REFRESH, and statements that are known
+/* SET, USE, SHOW, DESCRIBE, DROP, REFRESH, and statements that are known
  * but kept as text. */
 #include "sql/parser_int.h"
-
-/* ---- INSERT ---------------------------------------------------------------------------------- */
-
-static tg_code parse_insert_replace(tg_parser *parser, tg_stmt *stmt)
-{
-    if (tg_parse_accept(parser, TG_KW_WHERE)) {
-        stmt->insert_mode = TG_INSERT_REPLACE_WHERE;
-        return tg_parse_predicate(parser, "REPLACE WHERE", &stmt->where, &stmt->where_text);
-    }
-    if (stmt->insert_column_count == 0 && tg_parse_accept(parser, TG_KW_USING)) {
-        stmt->insert_mode = TG_INSERT_REPLACE_USING;
-        return tg_parse_ident_list(parser, "a key column", &stmt->insert_columns,
-                                   &stmt->insert_column_count);
-    }
-    TG_TRY(tg_parse_expect(parser, TG_KW_ON));
-    stmt->insert_mode = TG_INSERT_REPLACE_ON;
-    return tg_parse_predicate(parser, "REPLACE ON", &stmt->where, &stmt->where_text);
-}
-
-tg_code tg_parse_insert(tg_parser *parser, tg_stmt *stmt)
-{
-    stmt->kind = TG_STMT_INSERT;
-    tg_parse_advance(parser);
-    if (tg_parse_word(parser, 0) == TG_KW_WITH && tg_parse_word(parser, 1) == TG_KW_SCHEMA) {
-        tg_parse_advance(parser);
-        tg_parse_advance(parser);
-        TG_TRY(tg_parse_expect(parser, TG_KW_EVOLUTION));
-        stmt->schema_evolution = true;
-    }
-    if (tg_parse_accept(parser, TG_KW_OVERWRITE)) {
-        stmt->insert_mode = TG_INSERT_OVERWRITE;
-        (void)tg_parse_accept(parser, TG_KW_INTO);
-    } else {
-        TG_TRY(tg_parse_expect(parser, TG_KW_INTO));
-    }
-    (void)tg_parse_accept(parser, TG_KW_TABLE);
-    TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
-    if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN && !tg_parse_paren_is_query(parser, 0)) {
-        TG_TRY(tg_parse_ident_list(parser, "a column name", &stmt->insert_columns,
-                                   &stmt->insert_column_count));
-    }
-    stmt->by_name = tg_parse_accept2(parser, TG_KW_BY, TG_KW_NAME);
-    if (tg_parse_accept(parser, TG_KW_REPLACE)) {
-        TG_TRY(parse_insert_replace(parser, stmt));
-        stmt->by_name = tg_parse_accept2(parser, TG_KW_BY, TG_KW_NAME) || stmt->by_name;
-    }
-    if (!tg_parse_is_query_start(parser, 0) && tg_parse_kind(parser, 0) != TG_TOK_LEFT_PAREN) {
-        (void)tg_parse_at(parser, TG_KW_VALUES);
-        (void)tg_parse_at(parser, TG_KW_SELECT);
-        return tg_parse_fail(parser, "a query or VALUES");
-    }
-    return tg_parse_query_text(parser, &stmt->query, &stmt->query_text);
-}
-
-/* ---- DELETE, UPDATE -------------------------------------------------------------------------- */
-
-static tg_code parse_where(tg_parser *parser, tg_stmt *stmt)
-{
-    if (!tg_parse_accept(parser, TG_KW_WHERE)) {
-        return TG_OK;
-    }
-    return tg_parse_predicate(parser, "WHERE", &stmt->where, &stmt->where_text);
-}
-
-static tg_code parse_delete(tg_parser *parser, tg_stmt *stmt)
-{
-    const tg_ident *columns = NULL;
-    size_t count = 0;
-    stmt->kind = TG_STMT_DELETE;
-    TG_TRY(tg_parse_expect(parser, TG_KW_FROM));
-    TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
-    if (tg_parse_word(parser, 0) != TG_KW_WHERE) { /* no alias, not even at the end: all rows */
-        TG_TRY(tg_parse_table_alias(parser, &stmt->table_alias, &columns, &count));
-    }
-    if (count > 0) {
-        const tg_ident *last = &columns[count - 1];
-        (void)TG_ERR(parser->err, COLUMN_ALIASES_NOT_ALLOWED,
-                     "columns cannot be renamed in the table of a DELETE");
-        return tg_error_span(parser->err, columns->span.offset,
-                             (size_t)last->span.offset + last->span.len - columns->span.offset);
-    }
-    return parse_where(parser, stmt);
-}
-
-static tg_code parse_update(tg_parser *parser, tg_stmt *stmt)
-{
-    stmt->kind = TG_STMT_UPDATE;
-    TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
-    if (tg_parse_accept(parser, TG_KW_AS) ||
-        (tg_parse_at_name(parser, 0) && tg_parse_word(parser, 0) != TG_KW_SET)) {
-        TG_TRY(tg_parse_ident(parser, "an alias", &stmt->table_alias));
-    }
-    TG_TRY(tg_parse_expect(parser, TG_KW_SET));
-    TG_VEC(tg_assignment) items = {0};
-    do {
-        tg_assignment item;
-        TG_TRY(tg_parse_name(parser, "a column name", &item.column));
-        TG_TRY(tg_parse_expect_token(parser, TG_TOK_EQ, "'='"));
-        TG_TRY(tg_parse_expr(parser, &item.value));
-        TG_VEC_PUSH(parser->arena, &items, item);
-    } while (tg_parse_accept_token(parser, TG_TOK_COMMA));
-    stmt->assignments = items.items;
-    stmt->assignment_count = items.count;
-    return parse_where(parser, stmt);
-}
 
 /* ---- SET, USE -------------------------------------------------------------------------------- */
 
@@ -292,7 +187,7 @@ static tg_code parse_refresh(tg_parser *parser, tg_stmt *stmt)
     TG_TRY(parse_object(parser, stmt));
     TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
     stmt->full = tg_parse_accept(parser, TG_KW_FULL);
-    TG_TRY(parse_where(parser, stmt));
+    TG_TRY(tg_parse_where(parser, stmt));
     stmt->async = tg_parse_accept(parser, TG_KW_ASYNC);
     if (!stmt->async) {
         (void)tg_parse_accept(parser, TG_KW_SYNC);
@@ -380,11 +275,10 @@ static tg_code parse_named_text(tg_parser *parser, tg_stmt *stmt)
 
 static bool is_other(tg_keyword word)
 {
-    static const tg_keyword WORDS[] = {TG_KW_MERGE,   TG_KW_GRANT,   TG_KW_REVOKE, TG_KW_CACHE,
-                                       TG_KW_UNCACHE, TG_KW_ANALYZE, TG_KW_COPY,   TG_KW_TRUNCATE,
-                                       TG_KW_MSCK,    TG_KW_REPAIR,  TG_KW_LOAD,   TG_KW_RESET,
-                                       TG_KW_CALL,    TG_KW_DECLARE, TG_KW_BEGIN,  TG_KW_EXECUTE,
-                                       TG_KW_REORG,   TG_KW_UNDROP,  TG_KW_COMMENT};
+    static const tg_keyword WORDS[] = {
+        TG_KW_GRANT,    TG_KW_REVOKE, TG_KW_CACHE,   TG_KW_UNCACHE, TG_KW_ANALYZE, TG_KW_COPY,
+        TG_KW_TRUNCATE, TG_KW_MSCK,   TG_KW_REPAIR,  TG_KW_LOAD,    TG_KW_RESET,   TG_KW_CALL,
+        TG_KW_DECLARE,  TG_KW_BEGIN,  TG_KW_EXECUTE, TG_KW_REORG,   TG_KW_UNDROP,  TG_KW_COMMENT};
     for (size_t i = 0; i < sizeof(WORDS) / sizeof(*WORDS); i++) {
         if (WORDS[i] == word) {
             return true;
@@ -399,9 +293,11 @@ static command_parser command_of(tg_keyword word)
 {
     switch (word) {
     case TG_KW_DELETE:
-        return parse_delete;
+        return tg_parse_delete;
     case TG_KW_UPDATE:
-        return parse_update;
+        return tg_parse_update;
+    case TG_KW_MERGE:
+        return tg_parse_merge;
     case TG_KW_SET:
         return parse_set;
     case TG_KW_USE:
@@ -437,7 +333,7 @@ tg_code tg_parse_command(tg_parser *parser, tg_stmt *stmt, bool *out_known)
     }
     if (is_other(word)) {
         tg_parse_advance(parser);
-        stmt->kind = word == TG_KW_MERGE ? TG_STMT_MERGE : TG_STMT_OTHER;
+        stmt->kind = TG_STMT_OTHER;
         stmt->object_word = tg_str_from(tg_keyword_text(word));
         return tg_parse_rest(parser, &stmt->rest);
     }

@@ -28,6 +28,8 @@ typedef struct tg_parser {
     /* The token that was last taken as an alias without AS, plus one: it may be a misspelt keyword.
      */
     size_t alias_end;
+    /* The predicate of INSERT ... REPLACE: a query in parentheses behind a name is no call of it. */
+    bool query_follows;
 } tg_parser;
 
 TG_CHECKED tg_code tg_parser_init(tg_parser *parser, tg_str text, tg_arena *arena, tg_error *err);
@@ -173,7 +175,15 @@ TG_CHECKED tg_code tg_parse_create_flow(tg_parser *parser, tg_stmt *stmt);
 TG_CHECKED tg_code tg_parse_clauses(tg_parser *parser, tg_stmt *stmt);
 /* SCHEDULE ... or TRIGGER ON UPDATE ... */
 tg_code tg_parse_schedule(tg_parser *parser, tg_dataset_clauses *clauses);
+/* parser_dml.c; INSERT from its word on, the others behind it. */
 TG_CHECKED tg_code tg_parse_insert(tg_parser *parser, tg_stmt *stmt);
+TG_CHECKED tg_code tg_parse_delete(tg_parser *parser, tg_stmt *stmt);
+TG_CHECKED tg_code tg_parse_update(tg_parser *parser, tg_stmt *stmt);
+TG_CHECKED tg_code tg_parse_merge(tg_parser *parser, tg_stmt *stmt);
+/* [WHERE predicate] */
+TG_CHECKED tg_code tg_parse_where(tg_parser *parser, tg_stmt *stmt);
+/* An item of FROM with its alias. */
+TG_CHECKED tg_code tg_parse_relation(tg_parser *parser, tg_relation **out_relation);
 TG_CHECKED tg_code tg_parse_command(tg_parser *parser, tg_stmt *stmt, bool *out_known);
 /* All tokens up to the end of the statement, as text. */
 TG_CHECKED tg_code tg_parse_rest(tg_parser *parser, tg_str *out_text);

@@ -191,7 +191,8 @@ static tg_code parse_named(tg_parser *parser, tg_expr **out_expr)
         TG_VEC_PUSH(parser->arena, &parts, tg_parse_take_ident(parser));
     }
     tg_name name = {parts.items, parts.count, tg_parse_span_from(parser, offset)};
-    if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN) {
+    if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN &&
+        !(parser->query_follows && tg_parse_paren_is_query(parser, 0))) {
         return tg_parse_call(parser, name, offset, out_expr);
     }
     bool no_parens = parts.count == 1 && !parts.items[0].quoted &&

@@ -222,6 +222,11 @@ static tg_code parse_primary(tg_parser *parser, tg_relation **out_relation)
     return TG_OK;
 }
 
+tg_code tg_parse_relation(tg_parser *parser, tg_relation **out_relation)
+{
+    return parse_primary(parser, out_relation);
+}
+
 tg_code tg_parse_source(tg_parser *parser, tg_relation **out_relation)
 {
     if (tg_parse_kind(parser, 0) == TG_TOK_LEFT_PAREN) {

@@ -296,25 +296,17 @@ static void print_where(tg_printer *p, const tg_stmt *stmt)
     }
 }
 
-static void print_insert(tg_printer *p, const tg_stmt *stmt)
+static void print_partition(tg_printer *p, const tg_stmt *stmt)
 {
-    add(p, stmt->schema_evolution ? "INSERT WITH SCHEMA EVOLUTION " : "INSERT ");
-    add(p, stmt->insert_mode == TG_INSERT_OVERWRITE ? "OVERWRITE TABLE " : "INTO ");
-    tg_printer_name(p, &stmt->name);
-    bool is_using = stmt->insert_mode == TG_INSERT_REPLACE_USING;
-    if (stmt->insert_column_count > 0 && !is_using) {
-        add(p, " ");
-        tg_printer_idents(p, stmt->insert_columns, stmt->insert_column_count);
+    for (size_t i = 0; i < stmt->partition_count; i++) {
+        add(p, i > 0 ? ", " : " PARTITION (");
+        tg_sql_print_ident(stmt->partition[i].column.text, p->out);
+        if (stmt->partition[i].value) {
+            add(p, " = ");
+            tg_printer_expr(p, stmt->partition[i].value, 0);
+        }
     }
-    add(p, stmt->by_name ? " BY NAME" : "");
-    if (is_using) {
-        clause(p, "REPLACE USING ");
-        tg_printer_idents(p, stmt->insert_columns, stmt->insert_column_count);
-    } else if (stmt->where) {
-        clause(p, stmt->insert_mode == TG_INSERT_REPLACE_ON ? "REPLACE ON " : "REPLACE WHERE ");
-        tg_printer_expr(p, stmt->where, tg_printer_is_open(stmt->query) ? TG_LEVEL_PAREN : 0);
-    }
-    query_clause(p, stmt->query);
+    add(p, stmt->partition_count > 0 ? ")" : "");
 }
 
 static void print_table_alias(tg_printer *p, const tg_stmt *stmt)
@@ -326,6 +318,38 @@ static void print_table_alias(tg_printer *p, const tg_stmt *stmt)
     }
 }
 
+static void print_insert(tg_printer *p, const tg_stmt *stmt)
+{
+    add(p, stmt->schema_evolution ? "INSERT WITH SCHEMA EVOLUTION " : "INSERT ");
+    add(p, stmt->insert_mode == TG_INSERT_OVERWRITE ? "OVERWRITE TABLE " : "INTO ");
+    tg_printer_name(p, &stmt->name);
+    print_partition(p, stmt);
+    if (stmt->table_alias.text.len > 0) {
+        add(p, " AS ");
+        tg_sql_print_ident(stmt->table_alias.text, p->out);
+    }
+    bool is_using = stmt->insert_mode == TG_INSERT_REPLACE_USING;
+    if (stmt->insert_column_count > 0 && !is_using) {
+        add(p, " ");
+        tg_printer_idents(p, stmt->insert_columns, stmt->insert_column_count);
+    }
+    add(p, stmt->by_name ? " BY NAME" : "");
+    bool is_named = stmt->source_alias.text.len > 0;
+    if (is_using) {
+        clause(p, "REPLACE USING ");
+        tg_printer_idents(p, stmt->insert_columns, stmt->insert_column_count);
+    } else if (stmt->where) {
+        clause(p, stmt->insert_mode == TG_INSERT_REPLACE_ON ? "REPLACE ON " : "REPLACE WHERE ");
+        tg_printer_expr(p, stmt->where,
+                        is_named || tg_printer_is_open(stmt->query) ? TG_LEVEL_PAREN : 0);
+    }
+    query_clause(p, stmt->query);
+    if (is_named) {
+        add(p, " AS ");
+        tg_sql_print_ident(stmt->source_alias.text, p->out);
+    }
+}
+
 static void print_delete(tg_printer *p, const tg_stmt *stmt)
 {
     add(p, "DELETE FROM ");
@@ -333,18 +357,64 @@ static void print_delete(tg_printer *p, const tg_stmt *stmt)
     print_where(p, stmt);
 }
 
+static void print_assignments(tg_printer *p, const tg_assignment *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        add(p, i > 0 ? ", " : "");
+        tg_printer_name(p, &items[i].column);
+        add(p, " = ");
+        tg_printer_expr(p, items[i].value, 0);
+    }
+}
+
 static void print_update(tg_printer *p, const tg_stmt *stmt)
 {
     add(p, "UPDATE ");
     print_table_alias(p, stmt);
     clause(p, "SET ");
-    for (size_t i = 0; i < stmt->assignment_count; i++) {
-        add(p, i > 0 ? ", " : "");
-        tg_printer_name(p, &stmt->assignments[i].column);
-        add(p, " = ");
-        tg_printer_expr(p, stmt->assignments[i].value, 0);
-    }
+    print_assignments(p, stmt->assignments, stmt->assignment_count);
     print_where(p, stmt);
+}
+
+static void print_merge_insert(tg_printer *p, const tg_merge_clause *when)
+{
+    for (size_t i = 0; i < when->assignment_count; i++) {
+        add(p, i > 0 ? ", " : "INSERT (");
+        tg_printer_name(p, &when->assignments[i].column);
+    }
+    for (size_t i = 0; i < when->assignment_count; i++) {
+        add(p, i > 0 ? ", " : ") VALUES (");
+        tg_printer_expr(p, when->assignments[i].value, 0);
+    }
+    add(p, when->star ? "INSERT *" : ")");
+}
+
+static void print_merge(tg_printer *p, const tg_stmt *stmt)
+{
+    static const char *const WHEN[] = {"WHEN MATCHED", "WHEN NOT MATCHED",
+                                       "WHEN NOT MATCHED BY SOURCE"};
+    add(p, stmt->schema_evolution ? "MERGE WITH SCHEMA EVOLUTION INTO " : "MERGE INTO ");
+    print_table_alias(p, stmt);
+    clause(p, "USING ");
+    tg_printer_relation(p, stmt->source);
+    clause(p, "ON ");
+    tg_printer_expr(p, stmt->where, 0);
+    for (size_t i = 0; i < stmt->merge_clause_count; i++) {
+        const tg_merge_clause *when = &stmt->merge_clauses[i];
+        clause(p, WHEN[when->when]);
+        if (when->condition) {
+            add(p, " AND ");
+            tg_printer_expr(p, when->condition, 0);
+        }
+        add(p, " THEN ");
+        if (when->action == TG_MERGE_INSERT) {
+            print_merge_insert(p, when);
+        } else {
+            add(p, when->action == TG_MERGE_DELETE ? "DELETE" : "UPDATE SET ");
+            add(p, when->star ? "*" : "");
+            print_assignments(p, when->assignments, when->assignment_count);
+        }
+    }
 }
 
 /* ---- the others ------------------------------------------------------------------------------ */
@@ -457,6 +527,9 @@ void tg_printer_stmt(tg_printer *p, const tg_stmt *stmt)
     case TG_STMT_UPDATE:
         print_update(p, stmt);
         return;
+    case TG_STMT_MERGE:
+        print_merge(p, stmt);
+        return;
     case TG_STMT_SET:
         print_set(p, stmt);
         return;
@@ -512,7 +585,6 @@ void tg_printer_stmt(tg_printer *p, const tg_stmt *stmt)
     case TG_STMT_VACUUM:
         print_named(p, "VACUUM ", stmt);
         return;
-    case TG_STMT_MERGE:
     case TG_STMT_OTHER:
         if (tg_str_eq(stmt->object_word, TG_S("CREATE"))) {
             print_modifiers(p, stmt);
