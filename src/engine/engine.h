@@ -67,9 +67,11 @@ typedef struct tg_commit_fact {
 typedef struct tg_run_result {
     int64_t committed_version; /* -1: nothing was committed */
     int64_t output_rows;       /* rows of the replaced region after */
-    int64_t deleted_rows;      /* rows of the replaced region before; -1 not counted */
-    int64_t rows_written;      /* physically, rewritten rows included */
-    int64_t rows_deleted;      /* physically: rows of the removed files */
+    int64_t deleted_rows; /* rows of the replaced region before, rows that a CHANGE deleted; -1 not
+                                  counted */
+    int64_t updated_rows, inserted_rows; /* of CHANGE and APPEND steps */
+    int64_t rows_written;                /* physically, rewritten rows included */
+    int64_t rows_deleted;                /* physically: rows of the removed files */
     int64_t files_added, files_removed;
     int64_t bytes_added;
     int64_t source_rows_read; /* -1 unknown */

@@ -85,6 +85,10 @@ static void put_step(const tg_program *program, const tg_step *step, tg_buf *out
         tg_buf_addz(out, "append ");
         put_query(step, out);
         break;
+    case TG_STEP_CHANGE:
+        tg_buf_addz(out, "change ");
+        put_query(step, out);
+        break;
     case TG_STEP_COMMIT:
         tg_buf_addf(out, "commit %.*s%s", TG_SARG(program->operation),
                     program->is_state_only ? ", state only" : "");

@@ -3,14 +3,14 @@
  * The refresh program: what a refresh (or a DML statement) does to one table, as data.
  *
  * A short list of steps over bound relations, built by a pure planner and run by an engine;
- * techniques are properties of the program that was built, not branches in the runner. Later
- * releases add steps (changes, apply); a runner refuses a step it does not know. Prints readably
+ * techniques are properties of the program that was built, not branches in the runner. A
+ * runner refuses a step it does not know. Prints readably
  * for --explain and golden files.
  */
 #ifndef TG_PROGRAM_PROGRAM_H
 #define TG_PROGRAM_PROGRAM_H
 
-#include "sql/bound.h"
+#include "sql/dml.h"
 
 /*
  * A source as an update reads it (design 6.1: table id is implied by the digest of the version's
@@ -33,6 +33,12 @@ typedef enum tg_step_kind {
      */
     TG_STEP_REPLACE,
     TG_STEP_APPEND, /* rel's rows are added */
+    /*
+     * Single rows change (UPDATE, MERGE). rel's columns: file and row of the target's row as its scan
+     * with row ids gives them (NULL for a new row), a tg_change as INT, then the target's columns, which
+     * count where a row is written. All of it is about the table as it was.
+     */
+    TG_STEP_CHANGE,
     TG_STEP_COMMIT
 } tg_step_kind;
 
@@ -44,6 +50,9 @@ typedef struct tg_step {
     const tg_bexpr *predicate; /* over the target's schema: ids 1 + index; folded */
     tg_region region;          /* of predicate: for pruning target files */
     const tg_rel *rel;         /* output: the target's columns in order, with their types */
+    bool must_match;           /* REPLACE: a new row that predicate does not hit is an error */
+    bool may_repeat; /* CHANGE: a row may be deleted several times over; else it is the error
+                                  of a MERGE with several source rows for it */
 } tg_step;
 
 typedef struct tg_program_target {

@@ -66,6 +66,7 @@ void tg_duckdb_unwatch(tg_duckdb_engine *engine, duckdb_connection connection);
 typedef struct tg_duckdb_session {
     tg_duckdb_engine *engine;
     duckdb_connection connection;
+    const tg_delta_snapshot *target; /* of a program that is run: need not be loaded again */
 } tg_duckdb_session;
 
 /* Loads the library and opens the database when that has not happened yet. zone NULL: UTC. */
@@ -152,6 +153,9 @@ TG_CHECKED tg_code tg_duckdb_print_query(tg_duckdb_session *session, const tg_zo
                                          const tg_rel *rel, bool numbered_output, tg_arena *arena,
                                          tg_buf *out, int64_t *out_source_rows, tg_error *err);
 
+/* The name of the temporary table that holds a LET step's rows. */
+void tg_duckdb_put_let(tg_buf *out, tg_str let);
+
 /* A FROM item that reads some files of a Delta table. */
 typedef struct tg_duckdb_files {
     tg_str table_path;
@@ -165,6 +169,8 @@ typedef struct tg_duckdb_files {
     size_t field_count;
     const char
         *file_number; /* name of a BIGINT column with the file's position in files; NULL: none */
+    const size_t *file_ids; /* per file the number to give instead of its position; NULL: none */
+    const char *row_number; /* name of a BIGINT column with the row's position in its file */
 } tg_duckdb_files;
 TG_CHECKED tg_code tg_duckdb_put_files(tg_duckdb_session *session, const tg_duckdb_files *files,
                                        const tg_zone *zone, tg_arena *arena, tg_buf *out,

@@ -14,9 +14,12 @@
 
 tg_code tg_duckdb_run_session(tg_duckdb_run_state *run, tg_error *err)
 {
-    return run->session.connection
-               ? TG_OK
-               : tg_duckdb_session_open(run->engine, run->program->zone, &run->session, err);
+    if (run->session.connection) {
+        return TG_OK;
+    }
+    TG_TRY(tg_duckdb_session_open(run->engine, run->program->zone, &run->session, err));
+    run->session.target = run->snapshot;
+    return TG_OK;
 }
 
 tg_code tg_duckdb_run_copy(tg_duckdb_run_state *run, tg_str sql, tg_error *err)
@@ -70,9 +73,11 @@ static tg_code check_steps(const tg_program *program, tg_error *err)
         case TG_STEP_REPLACE:
         case TG_STEP_COMMIT:
             break;
+        case TG_STEP_LET:
+        case TG_STEP_CHANGE:
         case TG_STEP_APPEND:
             if (!step->rel) {
-                TG_FAIL(err, INTERNAL_ERROR, "a step appends rows but has no query");
+                TG_FAIL(err, INTERNAL_ERROR, "a step that needs a query has none");
             }
             break;
         default:
@@ -113,22 +118,27 @@ static tg_code load_target(tg_duckdb_run_state *run, tg_error *err)
     return tg_duckdb_map_columns(run, err);
 }
 
-static bool rel_reads(const tg_rel *rel, tg_str path, tg_arena *arena)
+/* What a query reads of the target: a winner there would have changed its answer. */
+static void note_reads(tg_duckdb_run_state *run, const tg_rel *rel)
 {
     const tg_rel **scans;
-    size_t count;
-    tg_sql_scans(rel, arena, &scans, &count);
+    size_t count, region_count;
+    tg_region *regions;
+    tg_sql_scans(rel, run->arena, &scans, &count);
+    tg_sql_scan_regions(rel, run->program->zone, run->arena, &regions, &region_count);
     for (size_t i = 0; i < count; i++) {
-        if (tg_str_eq(scans[i]->table->path, path)) {
-            return true;
+        if (tg_str_eq(scans[i]->table->path, run->program->target.path)) {
+            run->reads_target = true;
+            run->read = tg_region_or(run->arena, run->read,
+                                     i < region_count ? regions[i] : tg_region_all());
         }
     }
-    return false;
 }
 
 static tg_code look_at_steps(tg_duckdb_run_state *run, tg_error *err)
 {
     run->region = tg_region_none();
+    run->read = tg_region_none();
     for (size_t i = 0; i < run->program->step_count; i++) {
         const tg_step *step = &run->program->steps[i];
         if (step->kind == TG_STEP_PIN) {
@@ -140,9 +150,9 @@ static tg_code look_at_steps(tg_duckdb_run_state *run, tg_error *err)
             run->region = tg_region_or(run->arena, run->region,
                                        step->predicate ? step->region : tg_region_all());
         }
-        run->reads_target =
-            run->reads_target ||
-            (step->rel && rel_reads(step->rel, run->program->target.path, run->arena));
+        if (step->rel) {
+            note_reads(run, step->rel);
+        }
     }
     return TG_OK;
 }
@@ -190,6 +200,36 @@ static void put_new_column(const tg_program_target *target, size_t index, tg_buf
     tg_duckdb_put_ident(out, field->name);
 }
 
+void tg_duckdb_put_new_columns(const tg_program_target *target, tg_buf *out)
+{
+    for (size_t i = 0; i < target->schema.count; i++) {
+        tg_buf_addz(out, i ? ", " : "");
+        put_new_column(target, i, out);
+    }
+}
+
+static void put_row_column(void *self, uint32_t id, tg_buf *out)
+{
+    (void)self;
+    tg_buf_addf(out, "c%u", (unsigned)(id - 1));
+}
+
+/* Every new row must be one that the predicate hits: the statement says so, the rows may not. */
+static tg_code put_must_match(const tg_duckdb_run_state *run, const tg_step *step, tg_buf *out,
+                              tg_error *err)
+{
+    tg_print_options options = {.dialect = TG_DIALECT_DUCKDB,
+                                .zone = tg_zone_name(run->program->zone)};
+    tg_buf_addz(out, " WHERE CASE WHEN (");
+    TG_TRY(tg_sql_print_bexpr(step->predicate, &options, put_row_column, NULL, out, err));
+    tg_buf_addz(out, ") IS TRUE THEN true ELSE error(");
+    tg_duckdb_put_string(out,
+                         TG_S("[TG:DELTA_REPLACE_WHERE_MISMATCH] a row of the query is not one "
+                              "that the REPLACE WHERE predicate selects"));
+    tg_buf_addz(out, ") END");
+    return TG_OK;
+}
+
 static tg_code write_rows(tg_duckdb_run_state *run, const tg_step *step, tg_error *err)
 {
     tg_schema schema = run->program->target.schema;
@@ -203,22 +243,22 @@ static tg_code write_rows(tg_duckdb_run_state *run, const tg_step *step, tg_erro
      * Whatever the planner did: a window gets its own rows only. A random predicate would not say
      * the same of a row twice; there the planner's filter is the one that counts.
      */
-    if (step->predicate && !tg_sql_bexpr_is_random(step->predicate)) {
+    if (step->predicate && !step->must_match && !tg_sql_bexpr_is_random(step->predicate)) {
         tg_rel *unchanged =
             (tg_rel *)(uintptr_t)step->rel; /* stays as it is: a filter is put above it */
         rel = tg_sql_filter_output(unchanged, step->predicate, run->arena);
     }
     tg_auto_buf tg_buf sql = TG_BUF_INIT;
     tg_buf_addz(&sql, "SELECT ");
-    for (size_t i = 0; i < schema.count; i++) {
-        tg_buf_addz(&sql, i ? ", " : "");
-        put_new_column(&run->program->target, i, &sql);
-    }
+    tg_duckdb_put_new_columns(&run->program->target, &sql);
     tg_buf_addz(&sql, " FROM (");
     int64_t source_rows;
     TG_TRY(tg_duckdb_print_query(&run->session, run->program->zone, rel, true, run->arena, &sql,
                                  &source_rows, err));
     tg_buf_addc(&sql, ')');
+    if (step->must_match && step->predicate) {
+        TG_TRY(put_must_match(run, step, &sql, err));
+    }
     run->source_rows =
         source_rows < 0 || run->source_rows < 0 ? -1 : run->source_rows + source_rows;
     return tg_duckdb_run_copy(run, tg_buf_str(&sql), err);
@@ -228,8 +268,26 @@ static tg_code write_new_rows(tg_duckdb_run_state *run, tg_error *err)
 {
     for (size_t i = 0; i < run->program->step_count; i++) {
         const tg_step *step = &run->program->steps[i];
+        int64_t before = run->added.rows;
         if ((step->kind == TG_STEP_REPLACE || step->kind == TG_STEP_APPEND) && step->rel) {
             TG_TRY(write_rows(run, step, err));
+        }
+        if (step->kind == TG_STEP_CHANGE) {
+            TG_TRY(tg_duckdb_write_changed(run, err));
+        }
+        run->appended_rows += step->kind == TG_STEP_APPEND ? run->added.rows - before : 0;
+    }
+    return TG_OK;
+}
+
+static tg_code prepare_changes(tg_duckdb_run_state *run, tg_error *err)
+{
+    for (size_t i = 0; i < run->program->step_count; i++) {
+        const tg_step *step = &run->program->steps[i];
+        if (step->kind == TG_STEP_LET) {
+            TG_TRY(tg_duckdb_run_let(run, step, err));
+        } else if (step->kind == TG_STEP_CHANGE) {
+            TG_TRY(tg_duckdb_change_files(run, step, err));
         }
     }
     return TG_OK;
@@ -254,6 +312,7 @@ static tg_code run_steps(tg_duckdb_run_state *run, int64_t *out_version, tg_erro
     if (run->replaces && run->snapshot) {
         TG_TRY(tg_duckdb_replace_files(run, err));
     }
+    TG_TRY(prepare_changes(run, err));
     run->kept_rows = run->added.rows;
     TG_TRY(write_new_rows(run, err));
     TG_TRY(ask_before_commit(run, err));
@@ -293,6 +352,8 @@ tg_code tg_duckdb_run_program(void *self, const tg_program *program, const tg_co
         .committed_version = version,
         .output_rows = run.added.rows - run.kept_rows,
         .deleted_rows = run.deleted_rows,
+        .updated_rows = run.changes[TG_CHANGE_UPDATE] + run.changes[TG_CHANGE_UPDATE_BY_SOURCE],
+        .inserted_rows = run.changes[TG_CHANGE_INSERT] + run.appended_rows,
         .rows_written = run.added.rows,
         .rows_deleted = run.physically_deleted_rows,
         .files_added = (int64_t)run.added.count,

@@ -132,29 +132,6 @@ static void set_removes(tg_duckdb_run_state *run, tg_delta_change *change)
     change->remove_count = run->removed_count;
 }
 
-static void set_metrics(tg_duckdb_run_state *run, tg_delta_change *change)
-{
-    const struct {
-        const char *key;
-        int64_t value;
-    } metrics[] = {
-        {"numFiles", (int64_t)run->added.count},
-        {"numOutputRows", run->added.rows - run->kept_rows},
-        {"numOutputBytes", run->added.bytes},
-        {"numRemovedFiles", (int64_t)run->removed_count},
-        {"numDeletedRows", run->deleted_rows},
-        {"numCopiedRows", run->kept_rows},
-    };
-    size_t count = sizeof metrics / sizeof metrics[0];
-    tg_property *properties = TG_NEW_ARRAY(run->arena, tg_property, count);
-    for (size_t i = 0; i < count; i++) {
-        properties[i].key = tg_str_from(metrics[i].key);
-        properties[i].value = tg_str_printf(run->arena, "%lld", (long long)metrics[i].value);
-    }
-    change->metrics = properties;
-    change->metric_count = count;
-}
-
 /* ---- attempts -------------------------------------------------------------------------------- */
 
 static bool removes_path(const tg_duckdb_run_state *run, tg_str path)
@@ -287,15 +264,13 @@ tg_code tg_duckdb_commit_run(tg_duckdb_run_state *run, int64_t *out_version, tg_
         .parameter_count = program->parameter_count,
         .is_blind_append = !run->replaces && !run->reads_target,
     };
-    tg_region everything = tg_region_all();
-    if (run->reads_target) {
-        change.read_region = &everything;
-    } else if (run->replaces) {
-        change.read_region = &run->region;
+    tg_region read = tg_region_or(run->arena, run->region, run->read);
+    if (run->reads_target || run->replaces) {
+        change.read_region = &read;
     }
     TG_TRY(set_metadata(run, &change, err));
     set_removes(run, &change);
-    set_metrics(run, &change);
+    tg_duckdb_set_metrics(run, &change);
     set_txn(run, program->target.read_version + 1, &change, run->arena);
     bool has_content = change.add_count || change.remove_count || change.metadata ||
                        program->app_id.len || program->is_state_only;

@@ -20,6 +20,9 @@ typedef struct tg_duckdb_run_state {
     bool replaces_all;                 /* one of them has no predicate */
     bool reads_target;                 /* a query reads the target itself */
     tg_region region;                  /* union of the REPLACE steps' regions */
+    tg_region read;                    /* what the queries read of the target */
+    int64_t changes[TG_CHANGE_COUNT_]; /* rows of CHANGE steps by what happens to them */
+    int64_t appended_rows;             /* by APPEND steps */
     const tg_delta_add **removed;      /* old files that go */
     size_t removed_count;
     tg_duckdb_added added; /* new files: kept rows first, then new rows */
@@ -40,6 +43,18 @@ TG_CHECKED tg_code tg_duckdb_run_session(tg_duckdb_run_state *run, tg_error *err
 TG_CHECKED tg_code tg_duckdb_map_columns(tg_duckdb_run_state *run, tg_error *err);
 /* The COPY of a query that gives the target's columns, into run->added. */
 TG_CHECKED tg_code tg_duckdb_run_copy(tg_duckdb_run_state *run, tg_str sql, tg_error *err);
+
+/* "c0 AS \"a\", ..." of a new row, with the checks that every new row must pass. */
+void tg_duckdb_put_new_columns(const tg_program_target *target, tg_buf *out);
+/* run_change.c: the rows of a LET step, for the queries behind it. */
+TG_CHECKED tg_code tg_duckdb_run_let(tg_duckdb_run_state *run, const tg_step *step, tg_error *err);
+/* Decides by a CHANGE step which old files go, writes the rows of theirs that stay. */
+TG_CHECKED tg_code tg_duckdb_change_files(tg_duckdb_run_state *run, const tg_step *step,
+                                          tg_error *err);
+/* The new versions of changed rows, and rows that a CHANGE step adds. */
+TG_CHECKED tg_code tg_duckdb_write_changed(tg_duckdb_run_state *run, tg_error *err);
+/* run_metrics.c: what DESCRIBE HISTORY tells of the operation. */
+void tg_duckdb_set_metrics(tg_duckdb_run_state *run, tg_delta_change *change);
 
 /* Decides which old files go, and writes the rows of theirs that stay. */
 TG_CHECKED tg_code tg_duckdb_replace_files(tg_duckdb_run_state *run, tg_error *err);

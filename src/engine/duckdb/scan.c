@@ -79,13 +79,15 @@ static tg_code put_empty(const scan_plan *plan, tg_buf *out, tg_error *err)
         tg_buf_addz(out, " AS ");
         tg_duckdb_put_ident(out, field_at(plan, i)->name);
     }
-    if (plan->files->file_number) {
-        tg_buf_addf(out, "%sCAST(NULL AS BIGINT) AS \"%s\"", plan->field_count ? ", " : "",
-                    plan->files->file_number);
-    } else if (!plan->field_count) {
-        tg_buf_addz(out, "NULL");
+    bool is_first = !plan->field_count;
+    const char *numbers[] = {plan->files->file_number, plan->files->row_number};
+    for (size_t i = 0; i < 2; i++) {
+        if (numbers[i]) {
+            tg_buf_addf(out, "%sCAST(NULL AS BIGINT) AS \"%s\"", is_first ? "" : ", ", numbers[i]);
+            is_first = false;
+        }
     }
-    tg_buf_addz(out, " WHERE false)");
+    tg_buf_addz(out, is_first ? "NULL WHERE false)" : " WHERE false)");
     return TG_OK;
 }
 
@@ -251,6 +253,45 @@ static tg_code put_column(const scan_plan *plan, size_t i, tg_buf *out, tg_buf *
     return TG_OK;
 }
 
+/* The file's number: its position, or what file_ids says of it (as partition values are found). */
+static void put_file_number(const scan_plan *plan, tg_buf *out, tg_buf *lists)
+{
+    const tg_duckdb_files *files = plan->files;
+    if (!files->file_ids) {
+        tg_buf_addz(out, "CAST(r.file_index AS BIGINT)");
+        return;
+    }
+    bool is_joined = files->file_count > LOOKUP_FILES;
+    tg_buf *list = is_joined ? lists : out;
+    tg_buf_addz(list, is_joined ? ", unnest(CAST([" : "list_extract(CAST([");
+    for (size_t i = 0; i < files->file_count; i++) {
+        tg_buf_addf(list, i ? ", %zu" : "%zu", files->file_ids[i]);
+    }
+    tg_buf_addz(list, "] AS BIGINT[])");
+    if (is_joined) {
+        tg_buf_addz(list, ") AS file_id");
+        tg_buf_addz(out, "v.file_id");
+    } else {
+        tg_buf_addz(out, ", CAST(r.file_index AS BIGINT) + 1)");
+    }
+}
+
+static void put_numbers(const scan_plan *plan, bool is_first, tg_buf *out, tg_buf *lists)
+{
+    if (plan->files->file_number) {
+        tg_buf_addz(out, is_first ? "" : ", ");
+        put_file_number(plan, out, lists);
+        tg_buf_addf(out, " AS \"%s\"", plan->files->file_number);
+        is_first = false;
+    }
+    if (plan->files->row_number) {
+        tg_buf_addf(out, "%sCAST(r.file_row_number AS BIGINT) AS \"%s\"", is_first ? "" : ", ",
+                    plan->files->row_number);
+        is_first = false;
+    }
+    tg_buf_addz(out, is_first ? "NULL" : "");
+}
+
 /* (SELECT r.f0 AS "a", list_extract(...) AS "p" FROM read_parquet(...) r) */
 static tg_code put_wrapped(const scan_plan *plan, tg_buf *out, tg_error *err)
 {
@@ -260,12 +301,7 @@ static tg_code put_wrapped(const scan_plan *plan, tg_buf *out, tg_error *err)
         tg_buf_addz(out, i ? ", " : "");
         TG_TRY(put_column(plan, i, out, &lists, err));
     }
-    if (plan->files->file_number) {
-        tg_buf_addf(out, "%sCAST(r.file_index AS BIGINT) AS \"%s\"", plan->field_count ? ", " : "",
-                    plan->files->file_number);
-    } else if (!plan->field_count) {
-        tg_buf_addz(out, "NULL");
-    }
+    put_numbers(plan, !plan->field_count, out, &lists);
     tg_buf_addz(out, " FROM ");
     TG_TRY(put_read_parquet(plan, true, out, err));
     tg_buf_addz(out, " AS r");
@@ -280,7 +316,7 @@ static tg_code put_wrapped(const scan_plan *plan, tg_buf *out, tg_error *err)
 /* Does the plain read_parquet give the columns as they should be? */
 static bool is_plain(const scan_plan *plan)
 {
-    if (plan->files->file_number || !plan->field_count || plan->is_int96) {
+    if (plan->files->file_number || plan->files->row_number || !plan->field_count || plan->is_int96) {
         return false;
     }
     for (size_t i = 0; i < plan->field_count; i++) {
@@ -390,6 +426,11 @@ typedef struct query_scans {
 static tg_code load_snapshot(query_scans *scans, const tg_table *table,
                              const tg_delta_snapshot **out, tg_error *err)
 {
+    const tg_delta_snapshot *target = scans->session->target;
+    if (target && target->version == table->version && tg_str_eq(target->table_path, table->path)) {
+        *out = target;
+        return TG_OK;
+    }
     /* The same table twice in a query is common (self joins, views): its log is read once. */
     for (size_t i = 0; i < scans->loaded_count; i++) {
         if (tg_str_eq(scans->loaded[i]->table_path, table->path) &&
@@ -421,12 +462,14 @@ static tg_code put_delta(query_scans *scans, const tg_rel *scan, size_t index, t
     tg_region region = index < scans->region_count ? scans->regions[index] : tg_region_all();
     const tg_delta_add **files =
         TG_NEW_ARRAY(scans->arena, const tg_delta_add *, snapshot->file_count);
+    size_t *ids = TG_NEW_ARRAY(scans->arena, size_t, snapshot->file_count);
     size_t count = 0;
     for (size_t i = 0; i < snapshot->file_count; i++) {
         const tg_delta_add *file = &snapshot->files[i];
         if (tg_region_is_all(region) ||
             tg_region_meets(region,
                             tg_delta_file_region(snapshot, file, scans->zone, scans->arena))) {
+            ids[count] = i;
             files[count++] = file;
             count_rows(scans, file);
         }
@@ -442,12 +485,48 @@ static tg_code put_delta(query_scans *scans, const tg_rel *scan, size_t index, t
         .fields = scan->scan_fields,
         .field_count = scan->column_count,
     };
+    if (scan->table->has_row_ids) { /* all columns, and the ids last: tg_sql_scan made it */
+        item.field_count -= 2;
+        item.file_number = scan->columns[item.field_count].name.ptr;
+        item.row_number = scan->columns[item.field_count + 1].name.ptr;
+        item.file_ids = count < snapshot->file_count ? ids : NULL;
+    }
     return tg_duckdb_put_files(scans->session, &item, scans->zone, scans->arena, out, err);
+}
+
+void tg_duckdb_put_let(tg_buf *out, tg_str let)
+{
+    tg_auto_buf tg_buf name = TG_BUF_INIT;
+    tg_buf_addf(&name, "tidegate let %.*s", TG_SARG(let));
+    tg_duckdb_put_ident(out, tg_buf_str(&name));
+}
+
+/* The rows of a LET step stand in a temporary table, whose columns are c0, c1, ... */
+static void put_let(const tg_rel *scan, tg_buf *out)
+{
+    tg_buf_addz(out, "(SELECT ");
+    for (size_t i = 0; i < scan->column_count; i++) {
+        tg_buf_addz(out, i ? ", " : "");
+        if (scan->table->has_row_ids && scan->scan_fields[i] + 1 == scan->table->schema.count) {
+            tg_buf_addz(out, "rowid");
+        } else {
+            tg_buf_addf(out, "c%zu", scan->scan_fields[i]);
+        }
+        tg_buf_addz(out, " AS ");
+        tg_duckdb_put_ident(out, scan->columns[i].name);
+    }
+    tg_buf_addz(out, " FROM ");
+    tg_duckdb_put_let(out, scan->table->let);
+    tg_buf_addc(out, ')');
 }
 
 static tg_code put_scan(void *self, const tg_rel *scan, size_t index, tg_buf *out, tg_error *err)
 {
     query_scans *scans = self;
+    if (scan->table->let.len) {
+        put_let(scan, out);
+        return TG_OK;
+    }
     if (scan->table->format == TG_FORMAT_DELTA) {
         return put_delta(scans, scan, index, out, err);
     }
