@@ -91,10 +91,11 @@ TG_CHECKED tg_code tg_execution_expand_view(tg_execution *ex, const tg_view *vie
 TG_CHECKED tg_code tg_api_create_view(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_drop_view(tg_execution *ex, tg_error *err);
 
-/* query.c, ddl.c, dml.c, show.c, restore.c */
+/* query.c, ddl.c, dml.c, dml_change.c, show.c, restore.c */
 TG_CHECKED tg_code tg_api_run_query(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_ddl(tg_execution *ex, tg_error *err);
-TG_CHECKED tg_code tg_api_run_dml(tg_execution *ex, tg_error *err);
+TG_CHECKED tg_code tg_api_run_insert(tg_execution *ex, tg_error *err);
+TG_CHECKED tg_code tg_api_run_change(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_show(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_restore(tg_execution *ex, tg_error *err);
 /* standalone.c, standalone_alter.c */

@@ -261,8 +261,11 @@ static tg_code dispatch(tg_execution *ex, tg_error *err)
     case TG_STMT_USE_SCHEMA:
         return tg_api_run_ddl(ex, err);
     case TG_STMT_INSERT:
+        return tg_api_run_insert(ex, err);
     case TG_STMT_DELETE:
-        return tg_api_run_dml(ex, err);
+    case TG_STMT_UPDATE:
+    case TG_STMT_MERGE:
+        return tg_api_run_change(ex, err);
     case TG_STMT_SHOW_TABLES:
     case TG_STMT_SHOW_VIEWS:
     case TG_STMT_SHOW_SCHEMAS:
@@ -285,8 +288,6 @@ static tg_code dispatch(tg_execution *ex, tg_error *err)
             return tg_api_run_alter(ex, err);
         }
         return refuse(ex->stmt, err);
-    case TG_STMT_UPDATE:
-    case TG_STMT_MERGE:
     case TG_STMT_OPTIMIZE:
     case TG_STMT_VACUUM:
     case TG_STMT_OTHER:
