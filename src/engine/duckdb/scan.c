@@ -316,7 +316,8 @@ static tg_code put_wrapped(const scan_plan *plan, tg_buf *out, tg_error *err)
 /* Does the plain read_parquet give the columns as they should be? */
 static bool is_plain(const scan_plan *plan)
 {
-    if (plan->files->file_number || plan->files->row_number || !plan->field_count || plan->is_int96) {
+    if (plan->files->file_number || plan->files->row_number || !plan->field_count ||
+        plan->is_int96) {
         return false;
     }
     for (size_t i = 0; i < plan->field_count; i++) {
