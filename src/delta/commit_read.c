@@ -67,6 +67,7 @@ static tg_code collect(void *self, const tg_delta_action *action, bool *out_stop
         *metadata = tg_delta_metadata_copy(c->arena, &action->metadata);
         if (metadata->schema_string.len) {
             TG_TRY(tg_schema_from_json(metadata->schema_string, c->arena, &metadata->schema, err));
+            tg_delta_mapping_set_physical(metadata, c->arena);
         }
         c->commit->metadata = metadata;
         break;
