@@ -196,6 +196,16 @@ TG_CHECKED tg_code tg_duckdb_check_field_ids(tg_duckdb_session *session, tg_str 
                                              const tg_str *paths, size_t path_count,
                                              tg_schema physical, bool *out_by_id, tg_error *err);
 
+/*
+ * Do the files hold their instants (of the columns stored, by physical name) in a form that DuckDB
+ * takes for local times? Refused: some do and some do not; parts of nested columns do. (instants.c)
+ */
+TG_CHECKED tg_code tg_duckdb_find_local_instants(tg_duckdb_session *session, const tg_zone *zone,
+                                                 tg_str table_path, const tg_str *paths,
+                                                 size_t path_count, tg_schema physical,
+                                                 const tg_str *stored, size_t stored_count,
+                                                 bool *out_are_local, tg_error *err);
+
 /* ---- sources.c: CSV, JSON and Parquet files -------------------------------------------------- */
 
 /* The FROM item of a table that is not Delta, its columns cast to the table's types. */

@@ -332,49 +332,19 @@ static bool is_plain(const scan_plan *plan)
     return true;
 }
 
-/* ---- INT96 ----------------------------------------------------------------------------------- */
-
-static bool reads_instants(const scan_plan *plan)
+/* Instants of these files that DuckDB would take for local times. */
+static tg_code find_instants(tg_duckdb_session *session, scan_plan *plan, tg_error *err)
 {
+    tg_str *stored = TG_NEW_ARRAY(plan->arena, tg_str, plan->field_count);
+    size_t count = 0;
     for (size_t i = 0; i < plan->field_count; i++) {
-        const tg_field *field = field_at(plan, i);
-        if (field->type->kind == TG_TYPE_TIMESTAMP &&
-            partition_index(plan->files, field->name) < 0) {
-            return true;
+        if (partition_index(plan->files, field_at(plan, i)->name) < 0) {
+            stored[count++] = stored_at(plan, i)->name;
         }
     }
-    return false;
-}
-
-/*
- * Older Spark writes instants as INT96, which DuckDB reads as local times: right in UTC only. In
- * other zones the files' own schemas are asked, all at once. Mixed tables are refused: nobody has
- * shown one yet.
- */
-static tg_code find_int96(tg_duckdb_session *session, const scan_plan *plan, bool *out_is_int96,
-                          tg_error *err)
-{
-    *out_is_int96 = false;
-    if (!plan->zone || tg_str_eq(tg_zone_name(plan->zone), TG_S("UTC")) || !reads_instants(plan)) {
-        return TG_OK;
-    }
-    tg_auto_buf tg_buf sql = TG_BUF_INIT;
-    tg_buf_addz(&sql, "SELECT CAST(count(DISTINCT file_name) AS BIGINT) FROM parquet_schema(");
-    tg_duckdb_put_paths(&sql, plan->paths, plan->files->file_count);
-    tg_buf_addz(&sql, ") WHERE type = 'INT96'");
-    tg_auto_result duckdb_result result = {0};
-    TG_TRY(tg_duckdb_run(session, tg_buf_str(&sql), false, &result, err));
-    tg_auto_chunk duckdb_data_chunk chunk = NULL;
-    TG_TRY(tg_duckdb_fetch(session, &result, &chunk, err));
-    int64_t count = chunk ? tg_duckdb_cell_i64(tg_duckdb.data_chunk_get_vector(chunk, 0), 0) : 0;
-    if (count && (size_t)count != plan->files->file_count) {
-        (void)TG_ERR(err, UNSUPPORTED_FEATURE,
-                     "table \"%.*s\" has files with INT96 timestamps and files without",
-                     TG_SARG(plan->files->table_path));
-        return tg_error_hint(err, "Read it in the time zone UTC, or rewrite the older files.");
-    }
-    *out_is_int96 = count > 0;
-    return TG_OK;
+    return tg_duckdb_find_local_instants(session, plan->zone, plan->files->table_path, plan->paths,
+                                         plan->files->file_count, plan->physical, stored, count,
+                                         &plan->is_int96, err);
 }
 
 tg_code tg_duckdb_put_files(tg_duckdb_session *session, const tg_duckdb_files *files,
@@ -401,7 +371,7 @@ tg_code tg_duckdb_put_files(tg_duckdb_session *session, const tg_duckdb_files *f
     for (size_t i = 0; i < files->file_count; i++) {
         plan.paths[i] = tg_path_join(arena, files->table_path, files->files[i]->path);
     }
-    TG_TRY(find_int96(session, &plan, &plan.is_int96, err));
+    TG_TRY(find_instants(session, &plan, err));
     if (files->mapping == TG_MAPPING_ID) {
         TG_TRY(tg_duckdb_check_field_ids(session, files->table_path, plan.paths, files->file_count,
                                          plan.physical, &plan.by_id, err));
