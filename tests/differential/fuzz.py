@@ -5,7 +5,8 @@
     fuzz.py [--seed N] [--histories N] [--hours H] [--keep FOLDER] [--stop]   prints statistics; exit status 1: a mismatch was found
     fuzz.py --replay FILE...                                         plays kept histories again
 
-A history that fails is shrunk and written to FOLDER (default: build/differential).
+A history that fails is shrunk and written to FOLDER (default: build/differential). SIGTERM and Ctrl-C end it behind the history
+that is being played, with the statistics.
 """
 import argparse
 import json
@@ -13,6 +14,7 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -73,11 +75,14 @@ def shrink(world, history):
     return history
 
 
+stopped = []  # signals
+
+
 def hunt(world, seed, histories, until, keep, quiet=False, first=0, stop=False):
     """Number of histories that failed. history i of a seed is always the same. stop: at the first, which is not shrunk."""
     failed = 0
     for i in range(first, first + histories):
-        if time.monotonic() > until:
+        if time.monotonic() > until or stopped:
             break
         history = Generator(random.Random(f"{seed}/{i}")).history()
         error = error_of(world, history)
@@ -87,8 +92,8 @@ def hunt(world, seed, histories, until, keep, quiet=False, first=0, stop=False):
                 print(f"FAILED: history {i}\n{error}")
                 break
             report(world, seed, i, history, error, keep)
-        if not quiet and (i + 1) % 500 == 0:
-            print(f"{i + 1} histories, {world.stats['steps']} steps, {failed} failed", flush=True)
+        if not quiet and (i + 1) % 100 == 0:
+            print(f"{i + 1} histories of TIDEGATE_SEED={seed}, {world.stats['steps']} steps, {failed} failed", flush=True)
     return failed
 
 
@@ -122,6 +127,8 @@ def main():
     parser.add_argument("--stop", action="store_true", help="at the first that fails")
     parser.add_argument("--replay", nargs="+", metavar="FILE")
     arguments = parser.parse_args()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda received, _: stopped.append(received))
     place = folder()
     world = World(place)
     try:
