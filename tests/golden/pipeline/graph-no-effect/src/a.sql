@@ -1,4 +1,4 @@
-CREATE MATERIALIZED VIEW a TBLPROPERTIES ('delta.dataSkippingNumIndexedCols' = '1', 'delta.logRetentionDuration' = 'interval 7 days') AS SELECT a FROM s;
+CREATE MATERIALIZED VIEW a TBLPROPERTIES ('delta.autoOptimize' = 'true', 'delta.logRetentionDuration' = 'interval 7 days') AS SELECT a FROM s;
 CREATE MATERIALIZED VIEW b CLUSTER BY (a) AS SELECT a FROM s;
 CREATE MATERIALIZED VIEW c CLUSTER BY AUTO AS SELECT a FROM s;
 CREATE MATERIALIZED VIEW d DEFAULT COLLATION UTF8_BINARY AS SELECT a FROM s;
