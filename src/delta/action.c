@@ -245,26 +245,40 @@ bool tg_delta_path_decode(tg_str encoded, tg_str table_path, tg_arena *arena, tg
 
 /* ---- actions --------------------------------------------------------------------------------- */
 
-/* Delta protocol, "Deletion Vectors": storage type, text and offset together name a vector. */
-static tg_code parse_dv(yyjson_val *object, const char *what, tg_arena *arena, tg_str *out_id,
-                        tg_error *err)
+/*
+ * Some checkpoints hold a vector without any member where there is none: that is none. What a vector
+ * needs to be read is asked for by who reads it (tg_delta_dv_load): a tombstone's never is.
+ */
+static tg_code parse_dv(yyjson_val *object, const char *what, tg_arena *arena,
+                        tg_delta_file_action *file, tg_error *err)
 {
-    yyjson_val *dv;
-    TG_TRY(get_member(object, what, "deletionVector", OPTIONAL, &dv, err));
-    *out_id = TG_S("");
-    if (!dv) {
+    yyjson_val *val, *storage;
+    TG_TRY(get_member(object, what, "deletionVector", OPTIONAL, &val, err));
+    file->dv_id = TG_S("");
+    if (!val) {
         return TG_OK;
     }
-    TG_TRY(check_object(dv, "deletionVector", err));
+    TG_TRY(check_object(val, "deletionVector", err));
+    TG_TRY(get_member(val, "deletionVector", "storageType", OPTIONAL, &storage, err));
+    if (!storage && is_absent(yyjson_obj_get(val, "pathOrInlineDv"))) {
+        return TG_OK;
+    }
     tg_str type = {0};
-    tg_str text = {0};
-    int64_t offset = -1;
-    TG_TRY(get_str(dv, "deletionVector", "storageType", REQUIRED, &type, err));
-    TG_TRY(get_str(dv, "deletionVector", "pathOrInlineDv", REQUIRED, &text, err));
-    TG_TRY(get_i64(dv, "deletionVector", "offset", OPTIONAL, &offset, err));
-    *out_id = offset < 0 ? tg_str_printf(arena, "%.*s%.*s", TG_SARG(type), TG_SARG(text))
-                         : tg_str_printf(arena, "%.*s%.*s@%lld", TG_SARG(type), TG_SARG(text),
-                                         (long long)offset);
+    tg_delta_dv dv = {.offset = -1, .size_bytes = -1, .cardinality = -1};
+    TG_TRY(get_str(val, "deletionVector", "storageType", REQUIRED, &type, err));
+    TG_TRY(get_str(val, "deletionVector", "pathOrInlineDv", REQUIRED, &dv.text, err));
+    TG_TRY(get_i64(val, "deletionVector", "offset", OPTIONAL, &dv.offset, err));
+    TG_TRY(get_i64(val, "deletionVector", "sizeInBytes", OPTIONAL, &dv.size_bytes, err));
+    TG_TRY(get_i64(val, "deletionVector", "cardinality", OPTIONAL, &dv.cardinality, err));
+    if (type.len != 1 || !strchr("uip", type.ptr[0])) {
+        TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "deletionVector: storageType \"%.*s\" is not known",
+                TG_SARG(type));
+    }
+    dv.storage = type.ptr[0];
+    tg_delta_dv *kept = TG_NEW(arena, tg_delta_dv);
+    *kept = dv;
+    file->dv = kept;
+    file->dv_id = tg_delta_dv_id(kept, arena);
     return TG_OK;
 }
 
@@ -292,7 +306,7 @@ static tg_code parse_file(yyjson_val *object, int kind, tg_str table_path, tg_ar
     file.data_change = kind != TG_ACTION_CDC;
     TG_TRY(get_bool(object, what, "dataChange", in_adds, &file.data_change, err));
     TG_TRY(get_str(object, what, "stats", OPTIONAL, &file.stats, err));
-    TG_TRY(parse_dv(object, what, arena, &file.dv_id, err));
+    TG_TRY(parse_dv(object, what, arena, &file, err));
     *out = file;
     return TG_OK;
 }

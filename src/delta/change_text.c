@@ -125,6 +125,23 @@ static void put_partition_values(tg_json_out *out, const tg_str *keys, size_t co
     tg_json_end_object(out);
 }
 
+static void put_dv(tg_json_out *out, const tg_delta_dv *dv)
+{
+    if (!dv) {
+        return;
+    }
+    tg_json_keyz(out, "deletionVector");
+    tg_json_object(out);
+    tg_json_kstr(out, "storageType", (tg_str){&dv->storage, 1});
+    tg_json_kstr(out, "pathOrInlineDv", dv->text);
+    if (dv->offset >= 0) {
+        tg_json_ki64(out, "offset", dv->offset);
+    }
+    tg_json_ki64(out, "sizeInBytes", dv->size_bytes);
+    tg_json_ki64(out, "cardinality", dv->cardinality);
+    tg_json_end_object(out);
+}
+
 static void put_add(tg_buf *buf, const tg_delta_add *add, const tg_str *keys, size_t key_count,
                     tg_arena *arena)
 {
@@ -138,6 +155,7 @@ static void put_add(tg_buf *buf, const tg_delta_add *add, const tg_str *keys, si
     if (add->stats.len) {
         tg_json_kstr(&out, "stats", add->stats);
     }
+    put_dv(&out, add->dv);
     end_action(&out);
 }
 
@@ -161,6 +179,7 @@ static void put_remove(tg_buf *buf, const tg_delta_remove *remove, const tg_delt
     if (remove->stats.len) {
         tg_json_kstr(&out, "stats", remove->stats);
     }
+    put_dv(&out, remove->dv);
     end_action(&out);
 }
 

@@ -8,16 +8,28 @@
  */
 #include "delta/delta_int.h"
 
+/* A file is known by its path and its deletion vector; a path has no NUL. */
+static tg_str file_key(tg_str path, const tg_delta_dv *dv, tg_arena *arena)
+{
+    tg_str id = tg_delta_dv_id(dv, arena);
+    char *key = tg_arena_alloc(arena, path.len + 1 + id.len);
+    memcpy(key, path.ptr, path.len);
+    memcpy(key + path.len + 1, id.ptr, id.len);
+    return (tg_str){key, path.len + 1 + id.len};
+}
+
 static tg_code check_adds(const tg_delta_change *change, const tg_delta_metadata *metadata,
-                          const tg_delta_snapshot *snapshot, tg_map *paths, tg_error *err)
+                          const tg_delta_snapshot *snapshot, tg_map *paths, tg_arena *scratch,
+                          tg_error *err)
 {
     for (size_t i = 0; i < change->add_count; i++) {
         const tg_delta_add *add = &change->adds[i];
-        if (tg_map_has(paths, add->path)) {
+        tg_str key = file_key(add->path, add->dv, scratch);
+        if (tg_map_has(paths, key)) {
             TG_FAIL(err, DELTA_DUPLICATE_ACTIONS_FOUND, "file `%.*s` would be added twice",
                     TG_SARG(add->path));
         }
-        (void)tg_map_put(paths, add->path, paths);
+        (void)tg_map_put(paths, key, paths);
         if (!add->path.len || add->size_bytes < 0 ||
             (metadata->partition_count && !add->partition_values)) {
             TG_FAIL(err, INTERNAL_ERROR,
@@ -28,7 +40,8 @@ static tg_code check_adds(const tg_delta_change *change, const tg_delta_metadata
             TG_FAIL(err, INTERNAL_ERROR, "file `%.*s` would be added without its number of rows",
                     TG_SARG(add->path));
         }
-        if (snapshot && add->data_change && tg_delta_snapshot_find(snapshot, add->path)) {
+        const tg_delta_add *live = snapshot ? tg_delta_snapshot_find(snapshot, add->path) : NULL;
+        if (live && add->data_change && tg_delta_dv_equal(live->dv, add->dv)) {
             TG_FAIL(err, DELTA_DUPLICATE_ACTIONS_FOUND,
                     "file `%.*s` would be added, and is in the table already", TG_SARG(add->path));
         }
@@ -38,7 +51,7 @@ static tg_code check_adds(const tg_delta_change *change, const tg_delta_metadata
 
 static tg_code check_removes(tg_str table_path, const tg_delta_change *change,
                              const tg_delta_metadata *metadata, const tg_delta_snapshot *snapshot,
-                             tg_map *paths, tg_error *err)
+                             tg_map *paths, tg_arena *scratch, tg_error *err)
 {
     bool is_append_only = tg_delta_property_is_true(metadata, TG_S("delta.appendOnly"));
     for (size_t i = 0; i < change->remove_count; i++) {
@@ -52,16 +65,18 @@ static tg_code check_removes(tg_str table_path, const tg_delta_change *change,
                 err, "Set its table property delta.appendOnly to false if this is meant.");
         }
         /*
-         * Also a file that is added and removed in one commit: without deletion vectors that means
-         * nothing.
+         * Also a file that is added and removed in one commit: with the same deletion vector, or
+         * none, that means nothing.
          */
-        if (tg_map_has(paths, remove->path)) {
+        tg_str key = file_key(remove->path, remove->dv, scratch);
+        if (tg_map_has(paths, key)) {
             TG_FAIL(err, DELTA_DUPLICATE_ACTIONS_FOUND,
                     "file `%.*s` would be removed, and is already named in the commit",
                     TG_SARG(remove->path));
         }
-        (void)tg_map_put(paths, remove->path, paths);
-        if (!snapshot || !tg_delta_snapshot_find(snapshot, remove->path)) {
+        (void)tg_map_put(paths, key, paths);
+        const tg_delta_add *live = snapshot ? tg_delta_snapshot_find(snapshot, remove->path) : NULL;
+        if (!live || !tg_delta_dv_equal(live->dv, remove->dv)) {
             TG_FAIL(err, INTERNAL_ERROR, "file `%.*s` would be removed, and is not in the table",
                     TG_SARG(remove->path));
         }
@@ -131,7 +146,7 @@ tg_code tg_delta_check_change(tg_str table_path, const tg_delta_change *change,
     }
     tg_map paths;
     tg_map_init(&paths, scratch);
-    TG_TRY(check_adds(change, &metadata, snapshot, &paths, err));
-    TG_TRY(check_removes(table_path, change, &metadata, snapshot, &paths, err));
+    TG_TRY(check_adds(change, &metadata, snapshot, &paths, scratch, err));
+    TG_TRY(check_removes(table_path, change, &metadata, snapshot, &paths, scratch, err));
     return check_txns(change, err);
 }

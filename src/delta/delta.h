@@ -6,9 +6,8 @@
  * data files are read and written by engines. Checkpoints are Parquet: delta declares tg_parquet,
  * an engine implements it (asked for only when a checkpoint must be read or written).
  *
- * Refused by name when met (UNSUPPORTED): reader or writer features that are not built, V2
- * checkpoints, deletion vectors. Threads: snapshots are immutable; a tg_delta (context) is used by
- * one thread at a time.
+ * Refused by name when met (UNSUPPORTED): reader or writer features that are not built. Threads:
+ * snapshots are immutable; a tg_delta (context) is used by one thread at a time.
  */
 #ifndef TG_DELTA_DELTA_H
 #define TG_DELTA_DELTA_H
@@ -54,6 +53,14 @@ typedef struct tg_delta_partition_value {
     tg_str text; /* as in the log */
 } tg_delta_partition_value;
 
+/* Which rows of a file are deleted: where that is written. */
+typedef struct tg_delta_dv {
+    char storage;                    /* 'u' file of the table, 'i' in the text, 'p' absolute path */
+    tg_str text;                     /* pathOrInlineDv as in the log */
+    int64_t offset;                  /* -1: absent */
+    int64_t size_bytes, cardinality; /* -1: absent */
+} tg_delta_dv;
+
 typedef struct tg_delta_add {
     tg_str path;         /* decoded; relative to the table or absolute */
     tg_str encoded_path; /* as in the log */
@@ -62,6 +69,7 @@ typedef struct tg_delta_add {
     int64_t size_bytes, modification_time_ms;
     bool data_change;
     tg_str stats; /* JSON text, empty when absent */
+    const tg_delta_dv *dv; /* NULL: no row is deleted */
 } tg_delta_add;
 
 typedef struct tg_delta_remove {
@@ -71,6 +79,7 @@ typedef struct tg_delta_remove {
     int64_t deletion_timestamp_ms;
     bool data_change;
     tg_str stats;
+    const tg_delta_dv *dv; /* that the file had; NULL: none */
 } tg_delta_remove;
 
 typedef struct tg_delta_protocol {
@@ -217,8 +226,28 @@ void tg_delta_file_bounds(const tg_delta_snapshot *snapshot, const tg_delta_add 
 /* The hull of one file over all its columns with bounds (partition columns included). */
 tg_region tg_delta_file_region(const tg_delta_snapshot *snapshot, const tg_delta_add *file,
                                const tg_zone *zone, tg_arena *arena);
-/* numRecords of a stats text, or -1. */
+/* numRecords of a stats text, or -1: the rows in the file, deleted ones too. */
 int64_t tg_delta_file_records(tg_str stats);
+/* The rows of a file that are not deleted, or -1 when the log does not tell. */
+int64_t tg_delta_live_records(const tg_delta_add *file);
+
+/* ---- deleted rows (dv.c) --------------------------------------------------------------------- */
+
+/* A set of row positions, counted from 0 in the order of the data file. Immutable. */
+typedef struct tg_delta_rows tg_delta_rows;
+
+/*
+ * The rows that a deletion vector names, read and checked whole: size, checksum, form, cardinality.
+ * DELTA_DELETION_VECTOR_..., TIDEGATE_DELTA_LOG_INVALID or PATH_NOT_FOUND with file_path, the data
+ * file whose rows they are.
+ */
+TG_CHECKED tg_code tg_delta_dv_load(const tg_delta *delta, tg_str table_path, tg_str file_path,
+                                    const tg_delta_dv *dv, tg_arena *arena,
+                                    const tg_delta_rows **out, tg_error *err);
+bool tg_delta_rows_has(const tg_delta_rows *rows, uint64_t position);
+int64_t tg_delta_rows_count(const tg_delta_rows *rows);
+/* Do both name the same vector? NULL: none. */
+bool tg_delta_dv_equal(const tg_delta_dv *a, const tg_delta_dv *b);
 
 /* ---- writing --------------------------------------------------------------------------------- */
 

@@ -82,6 +82,7 @@ typedef struct tg_delta_file_action {
     int64_t time_ms;    /* modificationTime or deletionTimestamp */
     bool data_change;
     tg_str stats;
+    const tg_delta_dv *dv; /* NULL: none */
     tg_str dv_id; /* unique id of the deletion vector, empty when there is none */
 } tg_delta_file_action;
 
@@ -119,6 +120,15 @@ const tg_delta_partition_value *tg_delta_partition_order(const tg_delta_pair *pa
 /* Parses schema_string, checks it, sets physical. table_path is for messages. */
 TG_CHECKED tg_code tg_delta_metadata_set_schema(tg_delta_metadata *metadata, tg_str table_path,
                                                 tg_arena *arena, tg_error *err);
+
+/* ---- deletion vectors (dv.c) ----------------------------------------------------------------- */
+
+/* The bytes of a vector (magic and bitmap). err's message is the bare reason. */
+TG_CHECKED tg_code tg_delta_rows_decode(tg_str bytes, tg_arena *arena, const tg_delta_rows **out,
+                                        tg_error *err);
+/* Storage type, text and offset: what names a vector. Empty for NULL. */
+tg_str tg_delta_dv_id(const tg_delta_dv *dv, tg_arena *arena);
+const tg_delta_dv *tg_delta_dv_copy(const tg_delta_dv *dv, tg_arena *arena);
 
 /* ---- replay (replay.c) ----------------------------------------------------------------------- */
 

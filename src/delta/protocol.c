@@ -96,6 +96,7 @@ static const struct feature writer_features[] = {
     {"changeDataFeed", has_change_feed},
     {"checkConstraints", has_constraints},
     {"columnMapping", never}, /* kept by tg_delta_mapping_assign */
+    {"deletionVectors", never}, /* rows are deleted by rewriting; what a table has is kept */
     {"generatedColumns", has_generated_columns},
     {"identityColumns", has_identity_columns},
     {"invariants", has_invariants},

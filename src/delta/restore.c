@@ -3,7 +3,8 @@
  * RESTORE: an earlier version becomes the newest one again, by a commit like any other.
  *
  * A file that both versions have is left alone: added and removed in one commit it would mean nothing
- * to readers of the change feed. What the table is now is read again after each lost race, so that
+ * to readers of the change feed. With another deletion vector it is removed with the one and added
+ * with the other. What the table is now is read again after each lost race, so that
  * whatever was committed before the restore is undone by it, and nothing that came after.
  */
 #include "delta/delta_int.h"
@@ -31,7 +32,8 @@ static void remove_file(restorer *r, const tg_delta_add *file)
                               .partition_values = file->partition_values,
                               .size_bytes = file->size_bytes,
                               .data_change = true,
-                              .stats = file->stats};
+                              .stats = file->stats,
+                              .dv = file->dv};
     if (!r->has_same_partitioning) {
         remove.partition_values = NULL; /* they are of columns that the table will not have */
         remove.size_bytes = -1;
@@ -56,9 +58,11 @@ static void compare_files(restorer *r)
     size_t i = 0, j = 0;
     while (i < r->now->file_count && j < r->then->file_count) {
         int order = tg_str_cmp(r->now->files[i].path, r->then->files[j].path);
-        if (order < 0) {
+        bool is_same = order == 0 && tg_delta_dv_equal(r->now->files[i].dv, r->then->files[j].dv);
+        if (order <= 0 && !is_same) {
             remove_file(r, &r->now->files[i]);
-        } else if (order > 0) {
+        }
+        if (order >= 0 && !is_same) {
             add_file(r, &r->then->files[j]);
         }
         i += order <= 0;

@@ -27,7 +27,6 @@ typedef struct builder {
     TG_VEC(tg_delta_add) adds;
     TG_VEC(kept_pairs) pairs; /* beside adds */
     TG_VEC(tg_delta_txn) txns;
-    tg_str dv_path; /* a live file with a deletion vector */
 } builder;
 
 static void reset(void *self)
@@ -82,6 +81,7 @@ static void see_add(builder *b, const tg_delta_file_action *file)
         .modification_time_ms = file->time_ms,
         .data_change = file->data_change,
         .stats = file->stats.len ? tg_str_copy(b->arena, file->stats) : TG_S(""),
+        .dv = tg_delta_dv_copy(file->dv, b->arena),
     };
     add.encoded_path = tg_str_eq(file->path, file->encoded_path)
                            ? add.path
@@ -90,9 +90,6 @@ static void see_add(builder *b, const tg_delta_file_action *file)
     kept_pairs pairs = keep_pairs(b, file);
     TG_VEC_PUSH(b->scratch, &b->adds, add);
     TG_VEC_PUSH(b->scratch, &b->pairs, pairs);
-    if (file->dv_id.len) {
-        b->dv_path = add.path;
-    }
 }
 
 static void see_remove(builder *b, const tg_delta_file_action *file)
@@ -218,13 +215,6 @@ static tg_code load(const tg_delta *delta, tg_str table_path, int64_t version, b
         return explain(&b, &log, version, &failure, err);
     }
     TG_TRY(tg_delta_metadata_set_schema(&b.metadata, shown_path, arena, err));
-    if (b.dv_path.len) {
-        TG_FAIL(err, DELTA_UNSUPPORTED_FEATURES_FOR_READ,
-                "cannot read Delta table `%.*s`: its file `%.*s` has a deletion vector (feature "
-                "deletionVectors), which is not "
-                "available yet",
-                TG_SARG(shown_path), TG_SARG(b.dv_path));
-    }
     tg_delta_snapshot *snapshot = TG_NEW(arena, tg_delta_snapshot);
     *snapshot = (tg_delta_snapshot){
         .table_path = shown_path,

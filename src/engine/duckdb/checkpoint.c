@@ -16,14 +16,17 @@ static const char *const action_names[] = {
 enum { ACTION_COUNT = sizeof action_names / sizeof action_names[0] };
 
 #define TEXT_MAP "MAP(VARCHAR, VARCHAR)"
+#define VECTOR                                                                        \
+    "\"deletionVector\" STRUCT(\"storageType\" VARCHAR, \"pathOrInlineDv\" VARCHAR, " \
+    "\"offset\" INTEGER, \"sizeInBytes\" INTEGER, \"cardinality\" BIGINT)"
 static const char write_columns[] =
     "{'txn': 'STRUCT(\"appId\" VARCHAR, \"version\" BIGINT, \"lastUpdated\" BIGINT)',"
     " 'add': 'STRUCT(\"path\" VARCHAR, \"partitionValues\" " TEXT_MAP
     ", \"size\" BIGINT, \"modificationTime\" BIGINT,"
-    " \"dataChange\" BOOLEAN, \"stats\" VARCHAR, \"tags\" " TEXT_MAP ")',"
+    " \"dataChange\" BOOLEAN, \"stats\" VARCHAR, \"tags\" " TEXT_MAP ", " VECTOR ")',"
     " 'remove': 'STRUCT(\"path\" VARCHAR, \"deletionTimestamp\" BIGINT, \"dataChange\" BOOLEAN, "
     "\"extendedFileMetadata\" BOOLEAN,"
-    " \"partitionValues\" " TEXT_MAP ", \"size\" BIGINT)',"
+    " \"partitionValues\" " TEXT_MAP ", \"size\" BIGINT, " VECTOR ")',"
     " 'metaData': 'STRUCT(\"id\" VARCHAR, \"name\" VARCHAR, \"description\" VARCHAR,"
     " \"format\" STRUCT(\"provider\" VARCHAR, \"options\" " TEXT_MAP "), \"schemaString\" VARCHAR,"
     " \"partitionColumns\" VARCHAR[], \"configuration\" " TEXT_MAP ", \"createdTime\" BIGINT)',"

@@ -63,10 +63,12 @@ void tg_duckdb_unwatch(tg_duckdb_engine *engine, duckdb_connection connection);
 /* ---- session.c: connections and statements --------------------------------------------------- */
 
 /* One connection for one call (or one stream), in the session zone that the call asks for. */
+typedef struct tg_duckdb_deleted tg_duckdb_deleted;
 typedef struct tg_duckdb_session {
     tg_duckdb_engine *engine;
     duckdb_connection connection;
     const tg_delta_snapshot *target; /* of a program that is run: need not be loaded again */
+    tg_duckdb_deleted *deleted; /* lists that its queries ask for; NULL: none */
 } tg_duckdb_session;
 
 /* Loads the library and opens the database when that has not happened yet. zone NULL: UTC. */
@@ -205,6 +207,18 @@ TG_CHECKED tg_code tg_duckdb_find_local_instants(tg_duckdb_session *session, con
                                                  size_t path_count, tg_schema physical,
                                                  const tg_str *stored, size_t stored_count,
                                                  bool *out_are_local, tg_error *err);
+/* ---- deleted.c: rows that deletion vectors take out ------------------------------------------ */
+
+/*
+ * Loads the deletion vectors of files and keeps them as long as the session: the text of a scan over
+ * these files, in this order, may say tg_is_deleted(*out_number, file_index, file_row_number). 0: no
+ * file has one.
+ */
+TG_CHECKED tg_code tg_duckdb_deleted_keep(tg_duckdb_session *session, tg_str table_path,
+                                          const tg_delta_add *const *files, size_t count,
+                                          int64_t *out_number, tg_error *err);
+/* Of a session that ends. */
+void tg_duckdb_deleted_release(tg_duckdb_session *session);
 
 /* ---- sources.c: CSV, JSON and Parquet files -------------------------------------------------- */
 

@@ -126,6 +126,7 @@ static void set_removes(tg_duckdb_run_state *run, tg_delta_change *change)
             .deletion_timestamp_ms = now_ms,
             .data_change = true,
             .stats = file->stats,
+            .dv = file->dv,
         };
     }
     change->removes = removes;

@@ -36,7 +36,7 @@ static void sort_files(tg_duckdb_run_state *run, between_file **out_between, siz
         if (!run->replaces_all && !tg_region_meets(run->region, rows)) {
             continue;
         }
-        int64_t records = tg_delta_file_records(file->stats);
+        int64_t records = tg_delta_live_records(file);
         /*
          * An upper bound of the region contains more rows than the predicate hits: it proves
          * nothing here.

@@ -192,6 +192,7 @@ void tg_duckdb_session_close(tg_duckdb_session *session)
     }
     tg_duckdb_unwatch(session->engine, session->connection);
     tg_duckdb.disconnect(&session->connection);
+    tg_duckdb_deleted_release(session);
 }
 
 bool tg_duckdb_is_cancelled(tg_duckdb_engine *engine)

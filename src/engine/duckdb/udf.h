@@ -6,7 +6,8 @@
  * Each is written for one row (udf_int.h) and registered with its parameter types. NULL arguments
  * give NULL. Errors carry their class in front, "[TG:DIVIDE_BY_ZERO] division by zero", which
  * errors.c reads. All are pure: the zone is an argument, so DuckDB may fold calls over constants.
- * Threads: DuckDB calls them from many; they share nothing that changes.
+ * Threads: DuckDB calls them from many; they share nothing that changes but the lists of deleted
+ * rows (deleted.c), which have a lock.
  */
 #ifndef TG_ENGINE_DUCKDB_UDF_H
 #define TG_ENGINE_DUCKDB_UDF_H

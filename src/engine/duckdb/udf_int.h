@@ -120,6 +120,6 @@ tg_int128 tg_udf_pow10(int exponent); /* 0 to 38 */
 /* The tables of functions, one per file; they end with a NULL name. */
 extern const tg_udf tg_udf_table_cast[], tg_udf_table_decimal[], tg_udf_table_math[],
     tg_udf_table_string[], tg_udf_table_datetime[], tg_udf_table_hash[], tg_udf_table_collection[],
-    tg_udf_table_json[], tg_udf_table_url[];
+    tg_udf_table_json[], tg_udf_table_url[], tg_udf_table_deleted[];
 
 #endif

@@ -25,8 +25,6 @@ static refusal expected_refusal(yyjson_val *expected)
         {"metadata:no-schema", {"DELTA_SCHEMA_NOT_SET", false}},
         {"no-log", {"DELTA_TABLE_NOT_FOUND", false}},
         {"variantType-preview", {"DELTA_UNSUPPORTED_FEATURES_FOR_READ", false}},
-        {"dv:file", {"DELTA_UNSUPPORTED_FEATURES_FOR_READ", true}},
-        {"dv:inline", {"DELTA_UNSUPPORTED_FEATURES_FOR_READ", true}},
     };
     const char *error = yyjson_get_str(tg_json_get(expected, "error"));
     if (error && strstr(error, "corrupt log")) {
@@ -45,12 +43,12 @@ static refusal expected_refusal(yyjson_val *expected)
     return (refusal){0};
 }
 
-/* Rows by statistics, or -1 when a file has none. */
+/* Live rows by statistics, or -1 when a file has none. */
 static int64_t rows_of(const tg_delta_snapshot *snapshot)
 {
     int64_t rows = 0;
     for (size_t i = 0; i < snapshot->file_count; i++) {
-        int64_t records = tg_delta_file_records(snapshot->files[i].stats);
+        int64_t records = tg_delta_live_records(&snapshot->files[i]);
         if (records < 0) {
             return -1;
         }

@@ -286,11 +286,15 @@ static void test_features(void **state)
     table_commit(t, 2, ADD("a"));
     assert_str(live(t, -1), "a");
     table_commit(t, 3, REMOVE("a") ADD_DV("a"));
-    refuse(t, -1, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", "deletionVectors");
+    assert_str(live(t, -1), "a");
+    const tg_delta_dv *dv = table_load(t, -1)->files[0].dv;
+    assert_int_equal(dv->storage, 'u');
+    assert_int_equal(dv->cardinality, 1);
+    assert_null(table_load(t, 2)->files[0].dv);
     assert_str(live(t, 2), "a");
     /* The remove names the file without vector: the one with it stays, until its own remove. */
     table_commit(t, 4, REMOVE("a"));
-    refuse(t, -1, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", "deletionVectors");
+    assert_str(live(t, -1), "a");
     table_commit(t, 5,
                  "{\"remove\":{\"path\":\"a\",\"dataChange\":true,\"deletionVector\":{"
                  "\"storageType\":\"u\",\"pathOrInlineDv\":\"x\","

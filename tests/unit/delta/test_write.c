@@ -219,7 +219,7 @@ static void test_features(void **state)
                  "\"deletionVectors\"],"
                  "\"writerFeatures\":[\"deletionVectors\",\"rowTracking\",\"appendOnly\","
                  "\"checkConstraints\"]}}\n");
-    refuse_write(t, "not available yet: deletionVectors, rowTracking");
+    refuse_write(t, "not available yet: rowTracking");
     table_commit(t, 1, "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":8}}\n");
     tg_delta_change change = {0};
     refuse(t, table_load(t, -1), &change, TG_UNSUPPORTED, "DELTA_INVALID_PROTOCOL_VERSION");
