@@ -271,8 +271,8 @@ static tg_code parse_dv(yyjson_val *object, const char *what, tg_arena *arena,
     TG_TRY(get_i64(val, "deletionVector", "sizeInBytes", OPTIONAL, &dv.size_bytes, err));
     TG_TRY(get_i64(val, "deletionVector", "cardinality", OPTIONAL, &dv.cardinality, err));
     if (type.len != 1 || !strchr("uip", type.ptr[0])) {
-        TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "deletionVector: storageType \"%.*s\" is not known",
-                TG_SARG(type));
+        TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID,
+                "deletionVector: storageType \"%.*s\" is not known", TG_SARG(type));
     }
     dv.storage = type.ptr[0];
     tg_delta_dv *kept = TG_NEW(arena, tg_delta_dv);
@@ -427,6 +427,8 @@ static tg_code parse_body(yyjson_val *body, tg_str table_path, tg_arena *arena,
     case TG_ACTION_DOMAIN:
         TG_TRY(get_str(body, "domainMetadata", "domain", REQUIRED, &out->domain, err));
         return get_bool(body, "domainMetadata", "removed", OPTIONAL, &out->domain_is_removed, err);
+    case TG_ACTION_SIDECAR:
+        return get_str(body, "sidecar", "path", REQUIRED, &out->sidecar, err);
     default:
         return TG_OK;
     }

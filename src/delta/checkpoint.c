@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Classic checkpoints: the state of a version in one Parquet file (Delta protocol, "Checkpoints").
+ * Checkpoints: the state of a version in one Parquet file (Delta protocol, "Checkpoints"). Classic
+ * ones, or V2 with all actions in the file itself where the table asks for it
+ * (delta.checkpointPolicy).
  *
  * The actions are the log's own lines, newest mention of each: so fields that we do not know of get
  * into the checkpoint as the engine's schema allows, and nothing is written from memory. Kept: live
@@ -163,6 +165,26 @@ static tg_code write_hint(const collector *c, tg_str folder, int64_t version, tg
                                tg_buf_str(&text), err);
 }
 
+/* Does the table ask for V2 checkpoints, and may it have them? */
+static bool wants_v2(const tg_delta_snapshot *head)
+{
+    tg_str policy = tg_delta_property(&head->metadata, TG_S("delta.checkpointPolicy"));
+    return policy.ptr && tg_str_ieq(policy, TG_S("v2")) &&
+           tg_str_is_in(TG_S("v2Checkpoint"), head->protocol.writer_features,
+                        head->protocol.writer_feature_count);
+}
+
+/* The name of a V2 checkpoint: nobody else's. The action that says what it is goes to the lines. */
+static tg_str begin_v2(collector *c, tg_str folder, int64_t version, tg_arena *arena)
+{
+    char uuid[37];
+    c->delta->env->uuid(c->delta->env->self, uuid);
+    tg_buf_addf(c->lines, "{\"checkpointMetadata\":{\"version\":%lld}}\n", (long long)version);
+    c->action_count++;
+    return tg_str_printf(arena, "%.*s/%020lld.checkpoint.%s.parquet", TG_SARG(folder),
+                         (long long)version, uuid);
+}
+
 static tg_code write_version(const tg_delta *delta, tg_str table_path, int64_t version,
                              tg_error *err)
 {
@@ -196,7 +218,8 @@ static tg_code write_version(const tg_delta *delta, tg_str table_path, int64_t v
         .reset = reset,
     };
     TG_TRY(tg_delta_replay(&log, version, TG_REPLAY_STATE, &visitor, err));
-    tg_str path = tg_delta_checkpoint_path(log.folder, version, scratch);
+    tg_str path = wants_v2(head) ? begin_v2(&c, log.folder, version, scratch)
+                                 : tg_delta_checkpoint_path(log.folder, version, scratch);
     TG_TRY(write_file(&c, parquet, log.folder, path, scratch, err));
     return write_hint(&c, log.folder, version, path, scratch, err);
 }

@@ -28,8 +28,7 @@ static void collect_file(collector *c, const tg_delta_action *action)
     if (action->kind == TG_ACTION_ADD) {
         TG_VEC_PUSH(c->arena, &c->adds,
                     (tg_delta_add){path, encoded_path, values, file->size_bytes, file->time_ms,
-                                   file->data_change, stats,
-                                   tg_delta_dv_copy(file->dv, c->arena)});
+                                   file->data_change, stats, tg_delta_dv_copy(file->dv, c->arena)});
     } else {
         TG_VEC_PUSH(c->arena, &c->removes,
                     (tg_delta_remove){path, encoded_path, values, file->size_bytes, file->time_ms,

@@ -29,8 +29,8 @@ typedef struct tg_parquet {
                             tg_code (*row)(void *ctx, tg_str json, tg_error *err), void *ctx,
                             tg_error *err);
     /*
-     * Writes a classic checkpoint with Spark's schema from a file of newline-delimited actions (no
-     * commitInfo, no cdc).
+     * Writes a checkpoint with Spark's schema from a file of newline-delimited actions (no
+     * commitInfo, no cdc); a checkpointMetadata among them makes it a V2 one.
      */
     tg_code (*write_actions)(void *self, tg_str actions_path, tg_str parquet_path, tg_error *err);
 } tg_parquet;
@@ -68,7 +68,7 @@ typedef struct tg_delta_add {
     const tg_delta_partition_value *partition_values;
     int64_t size_bytes, modification_time_ms;
     bool data_change;
-    tg_str stats; /* JSON text, empty when absent */
+    tg_str stats;          /* JSON text, empty when absent */
     const tg_delta_dv *dv; /* NULL: no row is deleted */
 } tg_delta_add;
 
@@ -313,7 +313,7 @@ typedef struct tg_delta_commit_options {
  * (DELTA_CONCURRENT_APPEND, DELTA_CONCURRENT_DELETE_READ, DELTA_CONCURRENT_DELETE_DELETE,
  * DELTA_METADATA_CHANGED, DELTA_PROTOCOL_CHANGED or a RERUN verdict). TG_ALREADY_EXISTS when
  * creating and the table is there. After a commit at a multiple of delta.checkpointInterval (10) a
- * classic checkpoint is written when tg_parquet is at hand; failure to write it is reported in
+ * checkpoint is written when tg_parquet is at hand; failure to write it is reported in
  * out_warning (may be NULL), never as failure of the commit.
  */
 TG_CHECKED tg_code tg_delta_commit_change(const tg_delta *delta, tg_str table_path,

@@ -14,6 +14,20 @@ struct yyjson_val;
 
 /* ---- listing (log.c) ------------------------------------------------------------------------- */
 
+typedef enum tg_delta_checkpoint_kind {
+    TG_CHECKPOINT_MULTI_PART, /* several Parquet files */
+    TG_CHECKPOINT_CLASSIC,    /* one; its content may be that of a V2 checkpoint */
+    TG_CHECKPOINT_V2          /* with a unique name, Parquet or JSON */
+} tg_delta_checkpoint_kind;
+
+/* A checkpoint that is there whole. */
+typedef struct tg_delta_checkpoint {
+    int64_t version;
+    tg_delta_checkpoint_kind kind;
+    const tg_str *names; /* in _delta_log; more than one only for TG_CHECKPOINT_MULTI_PART */
+    size_t name_count;
+} tg_delta_checkpoint;
+
 /* What is in _delta_log, by name only. Versions ascend. */
 typedef struct tg_delta_log {
     const tg_delta *delta;
@@ -21,10 +35,8 @@ typedef struct tg_delta_log {
     tg_str folder;     /* <table>/_delta_log */
     const int64_t *commits;
     size_t commit_count;
-    const int64_t *checkpoints; /* classic, in one file */
+    const tg_delta_checkpoint *checkpoints; /* of one version the best one last */
     size_t checkpoint_count;
-    int64_t multi_part_checkpoint; /* newest version that has one, or -1; not read */
-    int64_t v2_checkpoint;         /* newest with a name of its own (uuid), or -1; not read */
 } tg_delta_log;
 
 /* A missing folder gives an empty listing. */
@@ -64,7 +76,7 @@ enum {
     TG_ACTION_PROTOCOL = 32,
     TG_ACTION_COMMIT_INFO = 64,
     TG_ACTION_DOMAIN = 128,
-    TG_ACTION_SIDECAR = 256 /* only in V2 checkpoints */
+    TG_ACTION_SIDECAR = 256 /* only in V2 checkpoints: a file with more of its actions */
 };
 
 typedef struct tg_delta_pair {
@@ -83,7 +95,7 @@ typedef struct tg_delta_file_action {
     bool data_change;
     tg_str stats;
     const tg_delta_dv *dv; /* NULL: none */
-    tg_str dv_id; /* unique id of the deletion vector, empty when there is none */
+    tg_str dv_id;          /* unique id of the deletion vector, empty when there is none */
 } tg_delta_file_action;
 
 typedef struct tg_delta_info {
@@ -100,6 +112,7 @@ typedef struct tg_delta_action {
     tg_delta_info info;
     tg_str domain;
     bool domain_is_removed;
+    tg_str sidecar; /* its path, as it stands */
 } tg_delta_action;
 
 /*

@@ -470,9 +470,9 @@ tg_str tg_delta_dv_id(const tg_delta_dv *dv, tg_arena *arena)
 
 bool tg_delta_dv_equal(const tg_delta_dv *a, const tg_delta_dv *b)
 {
-    return a && b ? a->storage == b->storage && a->offset == b->offset &&
-                        tg_str_eq(a->text, b->text)
-                  : a == b;
+    return a && b
+               ? a->storage == b->storage && a->offset == b->offset && tg_str_eq(a->text, b->text)
+               : a == b;
 }
 
 const tg_delta_dv *tg_delta_dv_copy(const tg_delta_dv *dv, tg_arena *arena)

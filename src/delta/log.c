@@ -12,14 +12,16 @@
 
 enum { VERSION_DIGITS = 20, PART_DIGITS = 10, UUID_LEN = 36, ANCHOR_COMMITS = 100 };
 
-typedef enum name_kind {
-    NAME_OTHER,
-    NAME_COMMIT,
-    NAME_CHECKPOINT,
-    NAME_MULTI_PART,
-    NAME_V2
-} name_kind;
+/* A name as what it is. */
+typedef struct log_name {
+    enum { NAME_OTHER, NAME_COMMIT, NAME_CHECKPOINT } what;
+    int64_t version;
+    tg_delta_checkpoint_kind kind;
+    int64_t part, parts; /* of a multi-part checkpoint, counted from 1 */
+    tg_str name;
+} log_name;
 
+typedef TG_VEC(log_name) name_vec;
 typedef TG_VEC(int64_t) version_vec;
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -39,32 +41,50 @@ static bool parse_version(tg_str text, int64_t *out)
     return text.len == VERSION_DIGITS && are_digits(text) && tg_str_to_i64(text, out);
 }
 
-static name_kind classify(tg_str name, int64_t *out_version)
+/* <10 digits>.<10 digits>.parquet */
+static bool parse_parts(tg_str rest, log_name *out)
 {
+    const size_t digits = PART_DIGITS;
+    return rest.len == 2 * digits + sizeof(".") - 1 + sizeof(".parquet") - 1 &&
+           rest.ptr[digits] == '.' && tg_str_ends(rest, TG_S(".parquet")) &&
+           are_digits(tg_str_sub(rest, 0, digits)) &&
+           are_digits(tg_str_sub(rest, digits + 1, 2 * digits + 1)) &&
+           tg_str_to_i64(tg_str_sub(rest, 0, digits), &out->part) &&
+           tg_str_to_i64(tg_str_sub(rest, digits + 1, 2 * digits + 1), &out->parts) &&
+           out->part >= 1 && out->part <= out->parts;
+}
+
+static log_name classify(tg_str name)
+{
+    const log_name other = {.name = name};
+    log_name found = other;
     if (name.len <= VERSION_DIGITS ||
-        !parse_version(tg_str_sub(name, 0, VERSION_DIGITS), out_version)) {
-        return NAME_OTHER;
+        !parse_version(tg_str_sub(name, 0, VERSION_DIGITS), &found.version)) {
+        return other;
     }
     tg_str rest = tg_str_sub(name, VERSION_DIGITS, name.len);
     if (tg_str_eq(rest, TG_S(".json"))) {
-        return NAME_COMMIT;
+        found.what = NAME_COMMIT;
+        return found;
     }
+    found.what = NAME_CHECKPOINT;
     if (tg_str_eq(rest, TG_S(".checkpoint.parquet"))) {
-        return NAME_CHECKPOINT;
+        found.kind = TG_CHECKPOINT_CLASSIC;
+        return found;
     }
     tg_str prefix = TG_S(".checkpoint.");
     if (!tg_str_starts(rest, prefix)) {
-        return NAME_OTHER;
+        return other;
     }
     rest = tg_str_sub(rest, prefix.len, rest.len);
-    if (rest.len == (size_t)2 * PART_DIGITS + sizeof(".") - 1 + sizeof(".parquet") - 1 &&
-        tg_str_ends(rest, TG_S(".parquet")) && rest.ptr[PART_DIGITS] == '.' &&
-        are_digits(tg_str_sub(rest, 0, PART_DIGITS))) {
-        return NAME_MULTI_PART;
+    if (parse_parts(rest, &found)) {
+        found.kind = TG_CHECKPOINT_MULTI_PART;
+        return found;
     }
     bool is_v2 = rest.len > UUID_LEN && rest.ptr[8] == '-' &&
                  (tg_str_ends(rest, TG_S(".parquet")) || tg_str_ends(rest, TG_S(".json")));
-    return is_v2 ? NAME_V2 : NAME_OTHER;
+    found.kind = TG_CHECKPOINT_V2;
+    return is_v2 ? found : other;
 }
 
 tg_str tg_delta_log_folder(tg_str table_folder, tg_arena *arena)
@@ -105,10 +125,53 @@ static int compare_versions(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* By version, then kind; parts of one set together and in order. */
+static int compare_names(const void *a, const void *b)
+{
+    const log_name *x = a, *y = b;
+    if (x->version != y->version) {
+        return x->version < y->version ? -1 : 1;
+    }
+    if (x->kind != y->kind) {
+        return x->kind < y->kind ? -1 : 1;
+    }
+    if (x->parts != y->parts) {
+        return x->parts < y->parts ? -1 : 1;
+    }
+    return x->part != y->part ? (x->part < y->part ? -1 : 1) : tg_str_cmp(x->name, y->name);
+}
+
+/* Names of checkpoints, sorted, as checkpoints; sets that lack a part are left out. */
+static void gather_checkpoints(const name_vec *names, tg_arena *arena, tg_delta_log *log)
+{
+    TG_VEC(tg_delta_checkpoint) found = {0};
+    for (size_t i = 0; i < names->count;) {
+        const log_name *first = &names->items[i];
+        size_t count = 1;
+        if (first->kind == TG_CHECKPOINT_MULTI_PART) {
+            while (i + count < names->count && first[count].version == first->version &&
+                   first[count].kind == first->kind && first[count].parts == first->parts) {
+                count++;
+            }
+        }
+        if (first->kind != TG_CHECKPOINT_MULTI_PART || (int64_t)count == first->parts) {
+            tg_str *copy = TG_NEW_ARRAY(arena, tg_str, count);
+            for (size_t j = 0; j < count; j++) {
+                copy[j] = first[j].name;
+            }
+            TG_VEC_PUSH(arena, &found,
+                        ((tg_delta_checkpoint){first->version, first->kind, copy, count}));
+        }
+        i += count;
+    }
+    log->checkpoints = found.items;
+    log->checkpoint_count = found.count;
+}
+
 tg_code tg_delta_log_list(const tg_delta *delta, tg_str table_path, tg_arena *arena,
                           tg_delta_log *out, tg_error *err)
 {
-    tg_delta_log log = {.delta = delta, .multi_part_checkpoint = -1, .v2_checkpoint = -1};
+    tg_delta_log log = {.delta = delta};
     TG_TRY(tg_delta_table_folder(delta, table_path, arena, &log.table_path, err));
     log.folder = tg_delta_log_folder(log.table_path, arena);
 
@@ -120,37 +183,24 @@ tg_code tg_delta_log_list(const tg_delta *delta, tg_str table_path, tg_arena *ar
         return tg_error_pass(&local, err);
     }
     version_vec commits = {0};
-    version_vec checkpoints = {0};
+    name_vec checkpoints = {0};
     for (size_t i = 0; i < count && code == TG_OK; i++) {
-        int64_t version;
-        switch (classify(entries[i].name, &version)) {
-        case NAME_COMMIT:
-            TG_VEC_PUSH(arena, &commits, version);
-            break;
-        case NAME_CHECKPOINT:
-            TG_VEC_PUSH(arena, &checkpoints, version);
-            break;
-        case NAME_MULTI_PART:
-            log.multi_part_checkpoint =
-                version > log.multi_part_checkpoint ? version : log.multi_part_checkpoint;
-            break;
-        case NAME_V2:
-            log.v2_checkpoint = version > log.v2_checkpoint ? version : log.v2_checkpoint;
-            break;
-        case NAME_OTHER:
-            break;
+        log_name name = classify(entries[i].name);
+        if (name.what == NAME_COMMIT) {
+            TG_VEC_PUSH(arena, &commits, name.version);
+        } else if (name.what == NAME_CHECKPOINT) {
+            TG_VEC_PUSH(arena, &checkpoints, name);
         }
     }
     if (commits.count) {
         qsort(commits.items, commits.count, sizeof(int64_t), compare_versions);
     }
     if (checkpoints.count) {
-        qsort(checkpoints.items, checkpoints.count, sizeof(int64_t), compare_versions);
+        qsort(checkpoints.items, checkpoints.count, sizeof(log_name), compare_names);
     }
     log.commits = commits.items;
     log.commit_count = commits.count;
-    log.checkpoints = checkpoints.items;
-    log.checkpoint_count = checkpoints.count;
+    gather_checkpoints(&checkpoints, arena, &log);
     *out = log;
     return TG_OK;
 }
@@ -158,10 +208,9 @@ tg_code tg_delta_log_list(const tg_delta *delta, tg_str table_path, tg_arena *ar
 int64_t tg_delta_log_latest(const tg_delta_log *log)
 {
     int64_t latest = log->commit_count ? log->commits[log->commit_count - 1] : -1;
-    int64_t checkpoint = log->checkpoint_count ? log->checkpoints[log->checkpoint_count - 1] : -1;
-    latest = checkpoint > latest ? checkpoint : latest;
-    latest = log->multi_part_checkpoint > latest ? log->multi_part_checkpoint : latest;
-    return log->v2_checkpoint > latest ? log->v2_checkpoint : latest;
+    int64_t checkpoint =
+        log->checkpoint_count ? log->checkpoints[log->checkpoint_count - 1].version : -1;
+    return checkpoint > latest ? checkpoint : latest;
 }
 
 tg_code tg_delta_log_resolve(const tg_delta_log *log, int64_t version, int64_t *out_version,
@@ -242,8 +291,13 @@ tg_code tg_delta_log_timestamp(const tg_delta_log *log, int64_t version, int64_t
     if (position < 0) {
         /* Only a checkpoint is left of it. */
         tg_auto_error tg_error local = TG_ERROR_INIT;
-        tg_code code =
-            file_time(log, tg_delta_checkpoint_path(log->folder, version, scratch), out_ms, &local);
+        tg_code code = TG_NOT_FOUND;
+        for (size_t i = 0; i < log->checkpoint_count && code == TG_NOT_FOUND; i++) {
+            if (log->checkpoints[i].version == version) {
+                tg_str path = tg_path_join(scratch, log->folder, log->checkpoints[i].names[0]);
+                code = file_time(log, path, out_ms, &local);
+            }
+        }
         if (code == TG_NOT_FOUND) {
             *out_ms = 0;
             return TG_OK;

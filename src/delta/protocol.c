@@ -103,6 +103,8 @@ static const struct feature writer_features[] = {
     {"timestampNtz", never},
     {"typeWidening", never}, /* files are written with the types of today */
     {"typeWidening-preview", never},
+    {"v2Checkpoint", never}, /* checkpoint.c */
+    {"vacuumProtocolCheck", never},
 };
 enum {
     READER_FEATURES = sizeof(reader_features) / sizeof(reader_features[0]),

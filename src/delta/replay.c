@@ -15,8 +15,8 @@
 
 /* One way to put a version together. */
 typedef struct replay_way {
-    int64_t checkpoint; /* -1: none, the commits go down to version 0 */
-    int64_t low;        /* oldest commit to read */
+    const tg_delta_checkpoint *checkpoint; /* NULL: none, the commits go down to version 0 */
+    int64_t low;                           /* oldest commit to read */
 } replay_way;
 
 enum { WAYS_MAX = 4 };
@@ -113,11 +113,40 @@ tg_code tg_delta_text_visit(tg_str text, tg_str path, tg_str table_path,
 
 typedef struct checkpoint_reader {
     const tg_delta_visitor *visitor;
-    tg_str path, table_path;
+    const tg_delta_log *log;
+    tg_str name;     /* that is read, for messages */
+    tg_arena *names; /* of sidecars */
     tg_arena *arena; /* of one row */
+    TG_VEC(tg_str) sidecars;
     size_t row;
     bool stop;
 } checkpoint_reader;
+
+/* The path of a sidecar: a name in the folder of sidecars, or a whole path. */
+static tg_code keep_sidecar(checkpoint_reader *reader, tg_str encoded, tg_error *err)
+{
+    tg_str path;
+    if (!tg_delta_path_decode(encoded, reader->log->folder, reader->names, &path) ||
+        tg_path_has_scheme(path)) {
+        TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "sidecar \"%.*s\" of checkpoint `%.*s` is no file",
+                TG_SARG(encoded), TG_SARG(reader->name));
+    }
+    if (tg_str_eq(tg_path_basename(path), path)) {
+        path = tg_path_join(reader->names, TG_S("_sidecars"), path);
+    }
+    tg_str full = tg_path_join(reader->names, reader->log->folder, path);
+    TG_VEC_PUSH(reader->names, &reader->sidecars, tg_str_copy(reader->names, full));
+    return TG_OK;
+}
+
+static tg_code see_action(void *self, const tg_delta_action *action, bool *out_stop, tg_error *err)
+{
+    checkpoint_reader *reader = self;
+    if (action->kind == TG_ACTION_SIDECAR) {
+        return keep_sidecar(reader, action->sidecar, err);
+    }
+    return reader->visitor->action(reader->visitor->self, action, out_stop, err);
+}
 
 static tg_code read_row(void *self, tg_str json, tg_error *err)
 {
@@ -130,39 +159,62 @@ static tg_code read_row(void *self, tg_str json, tg_error *err)
     tg_auto_error tg_error reason = TG_ERROR_INIT;
     tg_arena_reset(reader->arena);
     tg_str line = tg_str_trim(json);
-    if (tg_delta_action_parse(line, reader->visitor->wanted | TG_ACTION_SIDECAR, reader->table_path,
-                              reader->arena, &action, &reason) != TG_OK) {
-        return damaged(reader->path, "row", reader->row, &reason, err);
+    if (tg_delta_action_parse(line, reader->visitor->wanted | TG_ACTION_SIDECAR,
+                              reader->log->table_path, reader->arena, &action, &reason) != TG_OK) {
+        return damaged(reader->name, "row", reader->row, &reason, err);
     }
-    if (action.kind == TG_ACTION_SIDECAR) {
-        TG_FAIL(err, DELTA_UNSUPPORTED_FEATURES_FOR_READ,
-                "cannot read Delta table `%.*s`: its checkpoint `%.*s` has sidecar files (feature "
-                "v2Checkpoint)",
-                TG_SARG(reader->table_path), TG_SARG(tg_path_basename(reader->path)));
-    }
-    return action.kind ? reader->visitor->action(reader->visitor->self, &action, &reader->stop, err)
-                       : TG_OK;
+    return action.kind ? see_action(reader, &action, &reader->stop, err) : TG_OK;
 }
 
-static tg_code visit_checkpoint(const tg_delta_log *log, int64_t version,
+static tg_code read_parquet(checkpoint_reader *reader, const tg_str *paths, size_t count,
+                            tg_error *err)
+{
+    const tg_delta *delta = reader->log->delta;
+    const tg_parquet *parquet = NULL;
+    reader->name = tg_path_basename(paths[0]);
+    reader->row = 0;
+    if (!delta->parquet) {
+        TG_FAIL(err, UNSUPPORTED_FEATURE,
+                "checkpoint `%.*s` cannot be read: no engine for Parquet is at hand",
+                TG_SARG(paths[0]));
+    }
+    TG_TRY(delta->parquet(delta->parquet_self, &parquet, err));
+    TG_TRY_CTX(parquet->read_actions(parquet->self, paths, count, read_row, reader, err), err,
+               "while reading checkpoint '%.*s'", TG_SARG(paths[0]));
+    return TG_OK;
+}
+
+/* The top file of a V2 checkpoint that is JSON. */
+static tg_code read_json(checkpoint_reader *reader, tg_str path, tg_arena *scratch, tg_error *err)
+{
+    tg_str text;
+    reader->name = tg_path_basename(path);
+    TG_TRY(tg_delta_commit_file_read(reader->log->delta, path, scratch, &text, err));
+    const tg_delta_visitor visitor = {.self = reader,
+                                      .wanted = reader->visitor->wanted | TG_ACTION_SIDECAR,
+                                      .action = see_action};
+    return tg_delta_text_visit(text, path, reader->log->table_path, &visitor, &reader->stop, err);
+}
+
+static tg_code visit_checkpoint(const tg_delta_log *log, const tg_delta_checkpoint *checkpoint,
                                 const tg_delta_visitor *visitor, tg_error *err)
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_auto_arena tg_arena *row_arena = tg_arena_new();
-    const tg_delta *delta = log->delta;
-    tg_str path = tg_delta_checkpoint_path(log->folder, version, scratch);
-    const tg_parquet *parquet = NULL;
-    if (!delta->parquet) {
-        TG_FAIL(err, UNSUPPORTED_FEATURE,
-                "checkpoint `%.*s` cannot be read: no engine for Parquet is at hand",
-                TG_SARG(path));
-    }
-    TG_TRY(delta->parquet(delta->parquet_self, &parquet, err));
     checkpoint_reader reader = {
-        .visitor = visitor, .path = path, .table_path = log->table_path, .arena = row_arena};
-    TG_TRY_CTX(parquet->read_actions(parquet->self, &path, 1, read_row, &reader, err), err,
-               "while reading checkpoint '%.*s'", TG_SARG(path));
-    return TG_OK;
+        .visitor = visitor, .log = log, .names = scratch, .arena = row_arena};
+    tg_str *paths = TG_NEW_ARRAY(scratch, tg_str, checkpoint->name_count);
+    for (size_t i = 0; i < checkpoint->name_count; i++) {
+        paths[i] = tg_path_join(scratch, log->folder, checkpoint->names[i]);
+    }
+    TG_TRY(tg_str_ends(paths[0], TG_S(".json"))
+               ? read_json(&reader, paths[0], scratch, err)
+               : read_parquet(&reader, paths, checkpoint->name_count, err));
+    /* Sidecars hold files only. */
+    bool wants_files = visitor->wanted & (TG_ACTION_ADD | TG_ACTION_REMOVE);
+    return reader.sidecars.count && wants_files && !reader.stop
+               ? read_parquet(&reader, reader.sidecars.items, reader.sidecars.count, err)
+               : TG_OK;
 }
 
 /* ---- ways ------------------------------------------------------------------------------------ */
@@ -213,18 +265,18 @@ static size_t find_ways(const tg_delta_log *log, int64_t version, tg_delta_repla
     bool has_commits = reach == 0;
     bool commits_first = has_commits && commits_are_cheap(log, version, purpose);
     if (commits_first) {
-        ways[count++] = (replay_way){-1, 0};
+        ways[count++] = (replay_way){NULL, 0};
     }
     size_t room = has_commits && !commits_first ? WAYS_MAX - 1 : WAYS_MAX;
     for (size_t i = log->checkpoint_count; i-- > 0 && count < room;) {
-        int64_t checkpoint = log->checkpoints[i];
-        if (checkpoint > version || checkpoint + 1 < reach) {
+        const tg_delta_checkpoint *checkpoint = &log->checkpoints[i];
+        if (checkpoint->version > version || checkpoint->version + 1 < reach) {
             continue;
         }
         /*
          * Commits below the checkpoint say nothing new, but one of them may let the visitor stop.
          */
-        int64_t low = checkpoint + 1;
+        int64_t low = checkpoint->version + 1;
         if (purpose != TG_REPLAY_STATE) {
             int64_t far = version >= preference[purpose].files_max
                               ? version - preference[purpose].files_max + 1
@@ -235,7 +287,7 @@ static size_t find_ways(const tg_delta_log *log, int64_t version, tg_delta_repla
         ways[count++] = (replay_way){checkpoint, low};
     }
     if (has_commits && !commits_first) {
-        ways[count++] = (replay_way){-1, 0};
+        ways[count++] = (replay_way){NULL, 0};
     }
     return count;
 }
@@ -243,20 +295,8 @@ static size_t find_ways(const tg_delta_log *log, int64_t version, tg_delta_repla
 static tg_code no_way(const tg_delta_log *log, int64_t version, tg_error *err)
 {
     int64_t reach = commits_reach(log, version);
-    bool is_v2 =
-        log->v2_checkpoint >= 0 && log->v2_checkpoint <= version && log->v2_checkpoint + 1 >= reach;
-    bool is_multi_part = log->multi_part_checkpoint >= 0 && log->multi_part_checkpoint <= version &&
-                         log->multi_part_checkpoint + 1 >= reach;
-    if (is_v2 || is_multi_part) {
-        TG_FAIL(err, DELTA_UNSUPPORTED_FEATURES_FOR_READ,
-                "cannot read version %lld of Delta table `%.*s`: it needs the %s of version %lld, "
-                "which is not available yet",
-                (long long)version, TG_SARG(log->table_path),
-                is_v2 ? "V2 checkpoint (feature v2Checkpoint)" : "multi-part checkpoint",
-                (long long)(is_v2 ? log->v2_checkpoint : log->multi_part_checkpoint));
-    }
     bool has_older = (log->commit_count && log->commits[0] < reach) ||
-                     (log->checkpoint_count && log->checkpoints[0] < reach);
+                     (log->checkpoint_count && log->checkpoints[0].version < reach);
     if (has_older) {
         (void)TG_ERR(err, DELTA_VERSIONS_NOT_CONTIGUOUS,
                      "the log of Delta table `%.*s` lacks version %lld", TG_SARG(log->table_path),
@@ -296,7 +336,7 @@ static tg_code go(const tg_delta_log *log, int64_t version, replay_way way,
             return TG_OK;
         }
     }
-    return way.checkpoint >= 0 ? visit_checkpoint(log, way.checkpoint, visitor, err) : TG_OK;
+    return way.checkpoint ? visit_checkpoint(log, way.checkpoint, visitor, err) : TG_OK;
 }
 
 tg_code tg_delta_replay(const tg_delta_log *log, int64_t version, tg_delta_replay_for purpose,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables with deletion vectors, made here by the letter of the protocol, as tidegate and delta-rs read and write them."""
+"""Tables with deletion vectors, made by the letter of the protocol, as tidegate and delta-rs read and write them."""
 import json
 import pathlib
 import struct
@@ -142,6 +142,33 @@ def test_checkpoint_keeps_vectors(tidegate, table):
     expected = [*LEFT, *range(1000, 1009)]
     assert ids(tidegate, table) == expected
     assert foreign(table) == expected
+
+
+def test_v2_checkpoint_where_the_table_asks_for_it(tidegate, table):
+    head = table / "_delta_log" / f"{0:020d}.json"
+    features = '["deletionVectors", "v2Checkpoint"]'
+    text = head.read_text().replace('["deletionVectors"]', features)
+    switch = '"delta.enableDeletionVectors"'
+    head.write_text(text.replace(switch, '"delta.checkpointPolicy": "v2", ' + switch))
+    for i in range(9):
+        tidegate("sql", "-e", f"INSERT INTO delta.`{table}` VALUES ({1000 + i})")
+    checkpoint = next((table / "_delta_log").glob(f"{10:020d}.checkpoint.*-*-*.parquet"))
+    metadata = pyarrow.parquet.read_table(checkpoint)["checkpointMetadata"].to_pylist()
+    assert [row for row in metadata if row] == [{"version": 10}]
+    for version in range(10):
+        (table / "_delta_log" / f"{version:020d}.json").unlink()
+    expected = [*LEFT, *range(1000, 1009)]
+    assert ids(tidegate, table) == expected
+    assert foreign(table) == expected
+    tidegate("sql", "-e", f"DELETE FROM delta.`{table}` WHERE id < 300")
+    assert ids(tidegate, table) == list(range(1000, 1009)) == foreign(table)
+
+
+def test_classic_checkpoint_has_no_column_of_v2(tidegate, table):
+    for i in range(9):
+        tidegate("sql", "-e", f"INSERT INTO delta.`{table}` VALUES ({1000 + i})")
+    names = pyarrow.parquet.read_schema(table / "_delta_log" / f"{10:020d}.checkpoint.parquet").names
+    assert "checkpointMetadata" not in names and "add" in names
 
 
 @pytest.mark.parametrize(("damage", "error"), [

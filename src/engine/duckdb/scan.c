@@ -313,8 +313,9 @@ static tg_code put_wrapped(const scan_plan *plan, tg_buf *out, tg_error *err)
                     plan->files->file_count, TG_SARG(tg_buf_str(&lists)));
     }
     if (plan->deleted) {
-        tg_buf_addf(out, " WHERE NOT tg_is_deleted(%lld, CAST(r.file_index AS BIGINT), "
-                         "CAST(r.file_row_number AS BIGINT))",
+        tg_buf_addf(out,
+                    " WHERE NOT tg_is_deleted(%lld, CAST(r.file_index AS BIGINT), "
+                    "CAST(r.file_row_number AS BIGINT))",
                     (long long)plan->deleted);
     }
     tg_buf_addc(out, ')');

@@ -10,10 +10,9 @@
 #include "engine/duckdb/udf_int.h"
 
 static const tg_udf *const tables[] = {
-    tg_udf_table_cast,       tg_udf_table_decimal,  tg_udf_table_math,
-    tg_udf_table_string,     tg_udf_table_datetime, tg_udf_table_hash,
-    tg_udf_table_collection, tg_udf_table_json,     tg_udf_table_url,
-    tg_udf_table_deleted};
+    tg_udf_table_cast,     tg_udf_table_decimal, tg_udf_table_math,       tg_udf_table_string,
+    tg_udf_table_datetime, tg_udf_table_hash,    tg_udf_table_collection, tg_udf_table_json,
+    tg_udf_table_url,      tg_udf_table_deleted};
 
 /* ---- arguments and results ------------------------------------------------------------------- */
 

@@ -2,10 +2,10 @@
 /* Deletion vectors: where they lie, what their bytes say, and that damage never passes. */
 #include "delta_test.h"
 
-#define LE16(x) (char)((x) & 255), (char)((x) >> 8)
-#define LE32(x) LE16((x) & 65535), LE16((uint32_t)(x) >> 16)
+#define LE16(x) (char)((x)&255), (char)((x) >> 8)
+#define LE32(x) LE16((x)&65535), LE16((uint32_t)(x) >> 16)
 #define BITMAPS(n) LE32(1681511377), LE32(n), LE32(0)
-#define HEAD(key, count) LE16(key), LE16((count) - 1)
+#define HEAD(key, count) LE16(key), LE16((count)-1)
 
 static tg_code decode(table *t, const char *bytes, size_t size, const tg_delta_rows **out)
 {
@@ -19,10 +19,10 @@ static void is_damaged(table *t, const char *bytes, size_t size)
 }
 
 /* Positions 3, 7 and 65536 + 1, in arrays. */
-static const char arrays[] = {BITMAPS(1), LE32(0),    LE32(12346), LE32(2),  HEAD(0, 2), HEAD(1, 1),
-                              LE32(24),   LE32(28),   LE16(3),     LE16(7),  LE16(1)};
+static const char arrays[] = {BITMAPS(1), LE32(0),  LE32(12346), LE32(2), HEAD(0, 2), HEAD(1, 1),
+                              LE32(24),   LE32(28), LE16(3),     LE16(7), LE16(1)};
 /* Positions 2 to 6 and 9, in runs, of the second 2^32. */
-static const char runs[] = {BITMAPS(1), LE32(1), LE16(12347), LE16(0), 1,       HEAD(0, 6),
+static const char runs[] = {BITMAPS(1), LE32(1), LE16(12347), LE16(0), 1,      HEAD(0, 6),
                             LE16(2),    LE16(2), LE16(4),     LE16(9), LE16(0)};
 
 static void test_forms(void **state)
@@ -69,9 +69,9 @@ static void test_bits(void **state)
 static void test_native(void **state)
 {
     table *t = *state;
-    static const char bytes[] = {LE32(1681511376), LE32(2),     LE32(8), LE32(12346),
-                                 LE32(0),          LE32(18),    LE32(12346), LE32(1),
-                                 HEAD(0, 1),       LE32(16),    LE16(5)};
+    static const char bytes[] = {LE32(1681511376), LE32(2),  LE32(8),     LE32(12346),
+                                 LE32(0),          LE32(18), LE32(12346), LE32(1),
+                                 HEAD(0, 1),       LE32(16), LE16(5)};
     const tg_delta_rows *rows;
     assert_int_equal(decode(t, bytes, sizeof(bytes), &rows), TG_OK);
     assert_int_equal(tg_delta_rows_count(rows), 1);
@@ -100,7 +100,7 @@ static void test_damage(void **state)
     static const char keys[] = {BITMAPS(1), LE32(0),  LE32(12346), LE32(2), HEAD(1, 1),
                                 HEAD(1, 1), LE32(24), LE32(26),    LE16(1), LE16(2)};
     is_damaged(t, keys, sizeof(keys));
-    static const char meeting[] = {BITMAPS(1), LE32(0), LE16(12347), LE16(0), 1,       HEAD(0, 3),
+    static const char meeting[] = {BITMAPS(1), LE32(0), LE16(12347), LE16(0), 1,      HEAD(0, 3),
                                    LE16(2),    LE16(2), LE16(1),     LE16(3), LE16(0)};
     is_damaged(t, meeting, sizeof(meeting));
     static const char beyond[] = {BITMAPS(1), LE32(0), LE16(12347),  LE16(0), 1,
@@ -135,10 +135,9 @@ static void is_refused(table *t, const char *cls, char storage, const char *text
 
 /* The rows 0 and 4 as Delta frames them: version, size, bytes, CRC-32. */
 static const unsigned char framed[] = {
-    0x01, 0x00, 0x00, 0x00, 0x24, 0xd1, 0xd3, 0x39, 0x64, 0x01, 0x00, 0x00,
-    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x3a, 0x30, 0x00,
-    0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x10, 0x00, 0x00,
-    0x00, 0x00, 0x00, 0x04, 0x00, 0x9f, 0xc9, 0x66, 0x0b,
+    0x01, 0x00, 0x00, 0x00, 0x24, 0xd1, 0xd3, 0x39, 0x64, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x3a, 0x30, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x01, 0x00, 0x10, 0x00, 0x00, 0x00, 0x00, 0x00, 0x04, 0x00, 0x9f, 0xc9, 0x66, 0x0b,
 };
 
 static void test_files(void **state)
@@ -146,8 +145,8 @@ static void test_files(void **state)
     table *t = *state;
     tg_str folder = tg_path_join(t->arena, t->path, TG_S("ab"));
     assert_int_equal(tg_fs_make_folders(t->delta.fs, folder, NULL), TG_OK);
-    tg_str path = tg_path_join(
-        t->arena, folder, TG_S("deletion_vector_d2c639aa-8816-431a-aaf6-d3fe2512ff61.bin"));
+    tg_str path = tg_path_join(t->arena, folder,
+                               TG_S("deletion_vector_d2c639aa-8816-431a-aaf6-d3fe2512ff61.bin"));
     tg_str bytes = {(const char *)framed, sizeof(framed)};
     assert_int_equal(tg_fs_write_new(t->delta.fs, path, bytes, NULL), TG_OK);
     const char *name = "ab^-aqEH.-t@S}K{vb[*k^";
@@ -176,9 +175,12 @@ static void test_files(void **state)
 static void test_inline(void **state)
 {
     table *t = *state;
-    assert_int_equal(load(t, 'i', "^Bg9^0rr910000000000iXQKl0rr91000315c8Xg000c4", -1, 36, 2, NULL), TG_OK);
-    is_refused(t, "DELTA_DELETION_VECTOR_SIZE_MISMATCH", 'i', "^Bg9^0rr910000000000iXQKl0rr91000315c8Xg000c4", -1, 37, 2);
-    is_refused(t, "DELTA_DELETION_VECTOR_SIZE_MISMATCH", 'i', "^Bg9^0rr910000000000iXQKl0rr91000315c8Xg000c4", -1, 32, 2);
+    assert_int_equal(load(t, 'i', "^Bg9^0rr910000000000iXQKl0rr91000315c8Xg000c4", -1, 36, 2, NULL),
+                     TG_OK);
+    is_refused(t, "DELTA_DELETION_VECTOR_SIZE_MISMATCH", 'i',
+               "^Bg9^0rr910000000000iXQKl0rr91000315c8Xg000c4", -1, 37, 2);
+    is_refused(t, "DELTA_DELETION_VECTOR_SIZE_MISMATCH", 'i',
+               "^Bg9^0rr910000000000iXQKl0rr91000315c8Xg000c4", -1, 32, 2);
     is_refused(t, "TIDEGATE_DELTA_LOG_INVALID", 'i', "a b\"c", -1, 4, 2);
     is_refused(t, "TIDEGATE_DELTA_LOG_INVALID", 'i', "#####", -1, 4, 2); /* above 2^32 */
     is_refused(t, "TIDEGATE_DELTA_LOG_INVALID", 'i', "1234", -1, 3, 2);

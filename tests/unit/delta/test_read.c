@@ -168,20 +168,70 @@ static void test_small_logs_need_no_parquet(void **state)
     assert_int_equal(t->parquet_reads, 0);
 }
 
-static void test_checkpoints_that_are_not_read(void **state)
+#define V2_NAME "00000000000000000001.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11"
+#define PART(part, parts) \
+    "00000000000000000001.checkpoint.000000000" part ".000000000" parts ".parquet"
+
+static void test_multi_part_checkpoints(void **state)
+{
+    table *t = *state;
+    table_commit(t, 0, head_plain);
+    table_commit(t, 1, ADD("a") ADD("b"));
+    table_commit(t, 2, ADD("c"));
+    table_put(t, PART("1", "2"), head_plain);
+    table_put(t, PART("1", "3"), "damaged");
+    table_put(t, PART("3", "2"), "no part at all");
+    assert_str(live(t, -1), "a b c"); /* the commits say all */
+    table_remove(t, "00000000000000000000.json");
+    refuse(t, -1, "DELTA_TRUNCATED_TRANSACTION_LOG", "begins with version 1");
+    table_put(t, PART("2", "2"), ADD("a") ADD("b")); /* now the set is complete */
+    assert_str(live(t, -1), "a b c");
+    assert_str(live(t, 1), "a b");
+    table_remove(t, "00000000000000000001.json");
+    table_remove(t, "00000000000000000002.json");
+    assert_str(live(t, -1), "a b");
+}
+
+static void test_v2_checkpoints(void **state)
 {
     table *t = *state;
     table_commit(t, 0, head_plain);
     table_commit(t, 1, ADD("a"));
-    table_put(t, "00000000000000000001.checkpoint.0000000001.0000000002.parquet", "x");
-    table_put(t, "00000000000000000001.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json", "x");
-    assert_str(live(t, -1), "a"); /* the commits say all */
+    table_commit(t, 2, ADD("b"));
     table_remove(t, "00000000000000000000.json");
-    refuse(t, -1, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", "V2 checkpoint");
-    table_remove(t, "00000000000000000001.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json");
-    refuse(t, -1, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", "multi-part checkpoint of version 1");
-    table_put(t, "00000000000000000001.checkpoint.parquet", "{\"sidecar\":{\"path\":\"x\"}}\n");
-    refuse(t, -1, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", "sidecar");
+    tg_str sidecars =
+        tg_path_join(t->arena, tg_delta_log_folder(t->path, t->arena), TG_S("_sidecars"));
+    assert_ok(tg_fs_make_folders(t->delta.fs, sidecars, NULL), NULL);
+    /* JSON or Parquet on top, its files in it or in sidecars. */
+    const char *meta = "{\"checkpointMetadata\":{\"version\":1}}\n";
+    table_put(t, V2_NAME ".json", tg_arena_printf(t->arena, "%s%s%s", meta, head_plain, ADD("a")));
+    assert_str(live(t, -1), "a b");
+    table_put(t, "_sidecars/one.parquet", ADD("x"));
+    table_put(t, "_sidecars/two 2.parquet", REMOVE("z") ADD("y"));
+    const char *top = "{\"sidecar\":{\"path\":\"one.parquet\",\"sizeInBytes\":1}}\n"
+                      "{\"sidecar\":{\"path\":\"two%202.parquet\",\"sizeInBytes\":1}}\n";
+    top = tg_arena_printf(t->arena, "%s%s%s", meta, head_plain, top);
+    table_put(t, V2_NAME ".json", top);
+    assert_str(live(t, -1), "b x y");
+    table_remove(t, V2_NAME ".json");
+    table_put(t, V2_NAME ".parquet", top);
+    assert_str(live(t, -1), "b x y");
+    table_remove(t, V2_NAME ".parquet");
+    table_put(t, "00000000000000000001.checkpoint.parquet", top); /* a classic name, too */
+    assert_str(live(t, -1), "b x y");
+    table_put(t, PART("1", "1"), tg_arena_printf(t->arena, "%s%s", head_plain, ADD("y")));
+    table_remove(t, "_sidecars/one.parquet"); /* one that is damaged gives way to another */
+    assert_str(live(t, -1), "b y");
+    table_remove(t, PART("1", "1"));
+    tg_auto_error tg_error err = TG_ERROR_INIT;
+    const tg_delta_snapshot *snapshot;
+    assert_int_not_equal(tg_delta_snapshot_load(&t->delta, t->path, -1, t->arena, &snapshot, &err),
+                         TG_OK);
+    table_put(t, "00000000000000000001.checkpoint.parquet",
+              "{\"sidecar\":{\"path\":\"s3://b/x\"}}\n");
+    refuse(t, -1, "TIDEGATE_DELTA_LOG_INVALID", "s3://b/x");
+    table_put(t, "00000000000000000001.checkpoint.parquet", "{\"sidecar\":{}}\n");
+    refuse(t, -1, "TIDEGATE_DELTA_LOG_INVALID", "sidecar: path is missing");
 }
 
 static void test_damage(void **state)
@@ -461,8 +511,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_checkpoints, table_set_up, table_tear_down),
         cmocka_unit_test_setup_teardown(test_small_logs_need_no_parquet, table_set_up,
                                         table_tear_down),
-        cmocka_unit_test_setup_teardown(test_checkpoints_that_are_not_read, table_set_up,
-                                        table_tear_down),
+        cmocka_unit_test_setup_teardown(test_multi_part_checkpoints, table_set_up, table_tear_down),
+        cmocka_unit_test_setup_teardown(test_v2_checkpoints, table_set_up, table_tear_down),
         cmocka_unit_test_setup_teardown(test_damage, table_set_up, table_tear_down),
         cmocka_unit_test_setup_teardown(test_missing_heads, table_set_up, table_tear_down),
         cmocka_unit_test_setup_teardown(test_features, table_set_up, table_tear_down),
