@@ -187,3 +187,26 @@ def test_a_damaged_vector_is_refused(tidegate, table, damage, error):
         message = tidegate("sql", "-e", statement, status=1).stderr
         assert f"[{error}]" in message and "f0.parquet" in message
     assert ids(tidegate, table, "WHERE id >= 200") == list(range(200, 300))  # other files are read all the same
+
+
+def test_statements_do_not_see_deleted_rows(tidegate, table):
+    """A row that is gone matches nothing, and does not come back with its file."""
+    expected = set(LEFT)
+
+    def after(statement):
+        tidegate("sql", "-e", statement.format(t=f"delta.`{table}`"))
+        assert ids(tidegate, table) == sorted(expected) == foreign(table), statement
+
+    versions = len(list((table / "_delta_log").glob("*.json")))
+    after("UPDATE {t} SET id = -1 WHERE id IN (0, 1, 50)")
+    after("DELETE FROM {t} WHERE id BETWEEN 98 AND 99")
+    assert len(list((table / "_delta_log").glob("*.json"))) == versions  # they hit nothing
+    expected = expected - {2} | {1002}
+    after("UPDATE {t} SET id = id + 1000 WHERE id IN (0, 1, 2)")
+    tidegate("sql", "-e", f"MERGE INTO delta.`{table}` AS t USING (SELECT * FROM VALUES (0, 5000), (7, 7000), (104, 9000) AS v(k, n)) AS v"
+                          " ON t.id = v.k WHEN MATCHED THEN UPDATE SET id = v.n WHEN NOT MATCHED THEN INSERT (id) VALUES (v.k)")
+    expected = expected - {7} | {7000, 0, 104}  # 0 and 104 are gone: not matched
+    assert ids(tidegate, table) == sorted(expected) == foreign(table)
+    tidegate("sql", "-e", f"INSERT INTO delta.`{table}` REPLACE WHERE id < 60 SELECT * FROM VALUES (1), (2) AS v(id)")
+    expected = {i for i in expected if i >= 60} | {1, 2}
+    assert ids(tidegate, table) == sorted(expected) == foreign(table)

@@ -149,7 +149,7 @@ static tg_code rewrite_files(tg_duckdb_run_state *run, const pair_list *hits, tg
         int64_t number = hits->values.items[2 * i], hit = hits->values.items[2 * i + 1];
         tg_assert(number >= 0 && (size_t)number < run->snapshot->file_count);
         const tg_delta_add *file = &run->snapshot->files[number];
-        int64_t rows = tg_delta_file_records(file->stats);
+        int64_t rows = tg_delta_live_records(file);
         run->removed[run->removed_count++] = file;
         if (rows != hit) {
             numbers[kept++] = (size_t)number;
