@@ -10,6 +10,14 @@
 
 #define TG_CONF_TIMEZONE "spark.sql.session.timeZone"
 
+/* How often what failed for a while is tried again; of the configuration only. */
+#define TG_CONF_FLOW_RETRIES "pipelines.maxFlowRetryAttempts"
+#define TG_CONF_UPDATE_RETRIES "pipelines.numUpdateRetryAttempts"
+enum { TG_CONF_RETRIES_MAX = 1000 };
+
+/* Is it one of these two? */
+bool tg_conf_is_retries(tg_str key);
+
 /* Does SET with this key ("TIME ZONE" for SET TIME ZONE) set the time zone? */
 bool tg_conf_sets_timezone(tg_str key);
 

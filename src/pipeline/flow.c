@@ -483,9 +483,13 @@ static tg_code plan_in_turn(tg_update *u, tg_flow_run *run, tg_error *err)
 
 static tg_code refresh(tg_update *u, tg_flow_run *run, tg_error *err)
 {
-    TG_TRY(plan_in_turn(u, run, err));
-    tg_flow_keep_plan(u, run);
-    tg_update_event_planning(u, run);
+    if (run->is_again) {
+        TG_TRY(plan_again(u, run, err)); /* tells what it planned */
+    } else {
+        TG_TRY(plan_in_turn(u, run, err));
+        tg_flow_keep_plan(u, run);
+        tg_update_event_planning(u, run);
+    }
     if (!run->plan.program) {
         return keep_found_version(u, run, err);
     }
@@ -536,6 +540,14 @@ void tg_flow_refresh(tg_update *u, tg_flow_run *run)
     tg_update_event_flow(u, run, TG_FLOW_PLANNING, NULL);
     tg_auto_error tg_error err = TG_ERROR_INIT;
     tg_code code = refresh(u, run, &err);
+    while (code != TG_OK && tg_flow_tries_again(u, run, &err)) {
+        run->is_again = true;
+        tg_error_clear(&err);
+        code = refresh(u, run, &err);
+    }
+    if (code != TG_OK && tg_is_retryable(&err) && tg_env_is_cancelled(u->context->env)) {
+        code = TG_CANCELLED; /* while it waited to be tried again */
+    }
     run->result->duration_ms = tg_update_elapsed_ms(u, run->started_ns);
     if (code == TG_OK) {
         tg_update_event_flow(u, run, TG_FLOW_COMPLETED, NULL);

@@ -278,6 +278,13 @@ static void apply_set(tg_graph_builder *b, const tg_source_file *file, const tg_
     bool is_warning;
     tg_str key = tg_conf_sets_timezone(stmt->key) ? TG_S(TG_CONF_TIMEZONE) : stmt->key;
     tg_conf_check(key, stmt->value, b->spec->timezone, &is_warning, &err);
+    if (tg_conf_is_retries(key) && !tg_error_is_set(&err)) {
+        is_warning = true;
+        (void)TG_ERR(&err, UNSUPPORTED_FEATURE, "setting `%.*s` has no effect in a source file",
+                     TG_SARG(key));
+        (void)tg_error_hint(&err, "It holds for the whole pipeline: set it under `configuration` "
+                                  "in the pipeline spec.");
+    }
     if (!tg_error_is_set(&err)) {
         return;
     }

@@ -205,7 +205,7 @@ static tg_code run_phases(tg_update *u)
             return end_in_analysis(u);
         }
         tg_update_event_state(u, TG_UPDATE_RUNNING, NULL);
-        tg_update_run_flows(u);
+        tg_update_run_with_retries(u);
     }
     finish(u);
     return TG_OK;

@@ -57,6 +57,8 @@ typedef struct tg_flow_run {
     bool is_bound;
     tg_flow_result *result;
     int64_t started_ns;
+    int64_t retry_count; /* of this flow, since it was queued */
+    bool is_again;       /* it failed before: what was planned does not hold */
 } tg_flow_run;
 
 /* A persisted view that this update brings up to its definition. */
@@ -149,6 +151,14 @@ void tg_flow_fail(tg_update *u, tg_flow_run *run, const char *doing, tg_error *e
  * flow.
  */
 void tg_flow_refresh(tg_update *u, tg_flow_run *run);
+
+/* ---- attempts.c ---- */
+/* Is it a failure that time mends: a lost race, storage that did not answer? */
+bool tg_is_retryable(const tg_error *err);
+/* A refresh failed: tells it, waits, and says whether the flow is tried again. */
+bool tg_flow_tries_again(tg_update *u, tg_flow_run *run, const tg_error *err);
+/* Runs the flows, and those again that failed for a while. */
+void tg_update_run_with_retries(tg_update *u);
 
 /* ---- guard.c ---- */
 /*

@@ -76,7 +76,7 @@ static bool is_passed_over(tg_update *u, tg_flow_run *run)
 /* Versions alone did not prove that there is nothing to do. */
 static bool needs_work(const tg_update *u, const tg_flow_run *run)
 {
-    return run->plan.program || tg_flow_reads_changed_table(u, run->flow);
+    return run->plan.program || run->is_again || tg_flow_reads_changed_table(u, run->flow);
 }
 
 static void end_run(tg_update *u, tg_flow_run *run)
@@ -361,7 +361,7 @@ static size_t limit_of(const tg_update *u)
     bool is_shared = u->context->engine->capabilities & TG_ENGINE_SIBLINGS;
     size_t work_count = 0;
     for (size_t i = 0; i < u->graph->flow_count; i++) {
-        work_count += u->runs[i].is_selected && needs_work(u, &u->runs[i]);
+        work_count += !u->runs[i].has_ended && needs_work(u, &u->runs[i]);
     }
     return !is_shared ? 1 : work_count < limit ? work_count : limit;
 }
@@ -369,7 +369,9 @@ static size_t limit_of(const tg_update *u)
 void tg_update_run_flows(tg_update *u)
 {
     for (size_t i = 0; i < u->graph->flow_count; i++) {
-        u->runs[i].has_ended = !u->runs[i].is_selected;
+        u->runs[i].is_started = false;
+        u->runs[i].has_ended =
+            !u->runs[i].is_selected || u->flow_results[i].status != TG_FLOW_QUEUED;
     }
     size_t limit = limit_of(u);
     if (limit > 1) {

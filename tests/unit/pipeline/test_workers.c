@@ -218,7 +218,7 @@ static void test_failure_beside_others(void **state)
     write_file(f, "src/a.sql", two_days);
     run_at_once(f, 4);
     tg_fake_meet_in_run(f->engine, 2);
-    tg_fake_fail_next_run(f->engine, TG_E_TIDEGATE_IO, "disk full");
+    tg_fake_fail_next_run(f->engine, TG_E_TIDEGATE_ENGINE_ERROR, "no more");
     run_all(f);
     assert_int_equal(f->result.state, TG_UPDATE_FAILED);
     assert_int_equal(f->result.failed_count, 1);
