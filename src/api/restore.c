@@ -2,11 +2,20 @@
 /*
  * RESTORE, as a statement and for the command line: which version is meant, and going back to it.
  *
- * The table stays its pipeline's whatever the old version says: ownership is no part of its rows.
+ * The table stays its pipeline's whatever the old version says, and a standalone table keeps its
+ * definition and schedule: what shall be in a table is no part of what was in it. That it was never
+ * refreshed is.
  */
 #include "api/api_int.h"
+#include "pipeline/owner.h"
 
-static const tg_str KEPT_KEYS[] = {{"tidegate.pipelineId", sizeof("tidegate.pipelineId") - 1}};
+#define KEPT(key)            \
+    {                        \
+        key, sizeof(key) - 1 \
+    }
+static const tg_str KEPT_KEYS[] = {KEPT(TG_PROPERTY_OWNER), KEPT(TG_PROPERTY_KIND),
+                                   KEPT(TG_PROPERTY_DEFINITION), KEPT(TG_PROPERTY_FLOW),
+                                   KEPT(TG_PROPERTY_SCHEDULE)};
 
 /* ---- before an update ------------------------------------------------------------------------ */
 

@@ -314,3 +314,28 @@ def test_other_statements_go_on_after_one_that_failed(warehouse):
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["error"] is None for line in lines] == [False, True]
     assert len(warehouse.foreign("b")) == 2
+
+
+def test_restore_brings_back_rows_not_the_definition(warehouse):
+    """What shall be in the table is no part of what was in it: neither an older query, nor an older schedule, nor one of a time before."""
+    warehouse.run(f"CREATE STREAMING TABLE recent SCHEDULE EVERY 1 DAY {RECENT}")
+    first, rows = warehouse.property("recent", "definition"), warehouse.foreign("recent")
+    warehouse.run(f"CREATE OR REFRESH STREAMING TABLE recent SCHEDULE EVERY 2 DAYS {RECENT} WHERE region = 'us'")
+    now = warehouse.property("recent", "definition")
+    assert now != first and warehouse.foreign("recent") != rows
+    less = warehouse.foreign("recent")
+    warehouse.run("RESTORE TABLE recent TO VERSION AS OF 0")
+    assert warehouse.foreign("recent") == rows
+    assert warehouse.property("recent", "definition") == now and "2 DAY" in warehouse.property("recent", "schedule")
+    warehouse.run("REFRESH STREAMING TABLE recent")
+    assert warehouse.foreign("recent") == less
+
+    # a flow that was given later stays; a table that was never refreshed is so again
+    warehouse.run("CREATE STREAMING TABLE later PARTITIONED BY (region)",
+                  f"CREATE FLOW f AS INSERT INTO later BY NAME {RECENT.removeprefix('FLOW ').replace(' BY NAME', '')}")
+    flow, rows = warehouse.property("later", "flow"), warehouse.foreign("later")
+    warehouse.run("RESTORE TABLE later TO VERSION AS OF 0")
+    assert ["tidegate.flow", flow] in warehouse.rows("SHOW TBLPROPERTIES later")
+    warehouse.fails("SELECT * FROM later", "STREAMING_TABLE_NEEDS_REFRESH")
+    warehouse.run("REFRESH STREAMING TABLE later")
+    assert warehouse.foreign("later") == rows and warehouse.table("later").metadata().partition_columns == ["region"]
