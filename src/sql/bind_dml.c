@@ -320,13 +320,14 @@ tg_rel *tg_dml_change(tg_dml *dml, tg_rel *rel, tg_bexpr *file, tg_bexpr *row, t
     exprs[0] = file ? file : tg_dml_null(dml, tg_type_of(TG_TYPE_BIGINT));
     exprs[1] = row ? row : tg_dml_null(dml, tg_type_of(TG_TYPE_BIGINT));
     exprs[2] = change;
-    for (size_t i = 0; i < count; i++) {
-        const tg_field *field = i < TG_DML_FIRST_VALUE ? NULL : &dml->schema.fields[i - 3];
-        if (field) {
-            exprs[i] = values && values[i - 3] ? values[i - 3] : tg_dml_null(dml, field->type);
-        }
-        columns[i] = tg_bind_column(&dml->b, field ? field->name : tg_str_from(NAMES[i]),
-                                    exprs[i]->type, true);
+    for (size_t i = 0; i < TG_DML_FIRST_VALUE; i++) {
+        columns[i] = tg_bind_column(&dml->b, tg_str_from(NAMES[i]), exprs[i]->type, true);
+    }
+    for (size_t i = 0; i < dml->schema.count; i++) {
+        const tg_field *field = &dml->schema.fields[i];
+        tg_bexpr *value = values && values[i] ? values[i] : tg_dml_null(dml, field->type);
+        exprs[i + TG_DML_FIRST_VALUE] = value;
+        columns[i + TG_DML_FIRST_VALUE] = tg_bind_column(&dml->b, field->name, value->type, true);
     }
     return tg_sql_rel_project(dml->b.arena, rel, exprs, columns, count);
 }

@@ -414,8 +414,10 @@ static tg_code keep_pairs(merge *m, const clause_list *matched, tg_rel *pairs, t
     size_t count = change->column_count;
     tg_bexpr **exprs = TG_NEW_ARRAY(m->dml.b.arena, tg_bexpr *, count + 1);
     tg_column *columns = TG_NEW_ARRAY(m->dml.b.arena, tg_column, count + 1);
-    memcpy(exprs, change->exprs, count * sizeof(*exprs));
-    memcpy(columns, change->columns, count * sizeof(*columns));
+    for (size_t i = 0; i < count; i++) {
+        exprs[i] = change->exprs[i];
+        columns[i] = change->columns[i];
+    }
     exprs[count] = column_at(m, m->source, m->source->column_count - 1);
     columns[count] =
         tg_bind_column(&m->dml.b, TG_S("tidegate source row"), tg_type_of(TG_TYPE_BIGINT), true);
