@@ -439,10 +439,11 @@ typedef enum tg_stmt_kind {
     TG_STMT_DROP,               /* name; drop_what */
     TG_STMT_REFRESH,            /* name, full, where, async */
     TG_STMT_EXPLAIN,            /* inner */
-    TG_STMT_ALTER,              /* name, alter; rest as text */
+    TG_STMT_ALTER,              /* name; command (TABLE), alter (schedules); rest as text */
+    TG_STMT_COMMENT_ON,         /* object_word: TABLE or COLUMN; name, command; rest as text */
     TG_STMT_RESTORE,            /* name; restore_version or restore_timestamp, rest as text */
-    TG_STMT_OPTIMIZE,
-    TG_STMT_VACUUM, /* name, rest as text */
+    TG_STMT_OPTIMIZE,           /* name, where, command; rest as text */
+    TG_STMT_VACUUM,             /* name, command; rest as text */
     TG_STMT_OTHER /* known statement that tidegate does not run (GRANT, CACHE, ...): refused by its
                      words */
 } tg_stmt_kind;
@@ -500,6 +501,69 @@ typedef struct tg_merge_clause {
     size_t assignment_count;
 } tg_merge_clause;
 
+/* ---- what ALTER TABLE, COMMENT ON, OPTIMIZE, VACUUM and the like say ---------------------------- */
+
+typedef enum tg_table_action {
+    TG_TABLE_OTHER, /* refused: rest says it */
+    TG_TABLE_SET_PROPERTIES,
+    TG_TABLE_UNSET_PROPERTIES,
+    TG_TABLE_ADD_COLUMNS,
+    TG_TABLE_CHANGE_COLUMN,
+    TG_TABLE_RENAME_COLUMN,
+    TG_TABLE_DROP_COLUMNS,
+    TG_TABLE_ADD_CONSTRAINT,
+    TG_TABLE_DROP_CONSTRAINT,
+    TG_TABLE_DROP_FEATURE,
+    TG_TABLE_CLUSTER_BY, /* columns; none: CLUSTER BY NONE */
+    TG_TABLE_COMMENT     /* COMMENT ON TABLE, COMMENT ON COLUMN */
+} tg_table_action;
+
+typedef enum tg_column_change_kind {
+    TG_COLUMN_ADD,
+    TG_COLUMN_COMMENT,
+    TG_COLUMN_SET_NOT_NULL,
+    TG_COLUMN_DROP_NOT_NULL,
+    TG_COLUMN_TYPE,
+    TG_COLUMN_DEFAULT, /* SET and DROP: refused when run */
+    TG_COLUMN_MOVE,
+    TG_COLUMN_RENAME,
+    TG_COLUMN_DROP
+} tg_column_change_kind;
+
+typedef struct tg_column_change {
+    tg_column_change_kind kind;
+    tg_name column; /* a.b: a field of a struct */
+    const tg_type *type;
+    bool not_null;
+    tg_str comment;
+    bool is_first;  /* FIRST */
+    tg_ident after; /* AFTER column; empty: none */
+    tg_ident to;    /* RENAME COLUMN ... TO */
+    tg_span span;
+} tg_column_change;
+
+typedef struct tg_table_command {
+    tg_table_action action;
+    const tg_property *properties; /* SET, UNSET TBLPROPERTIES */
+    size_t property_count;
+    bool if_exists;
+    const tg_column_change *columns;
+    size_t column_count;
+    tg_ident constraint; /* ADD, DROP CONSTRAINT; DROP FEATURE */
+    tg_expr *check;
+    tg_str check_text;     /* without the parentheses around it */
+    const tg_ident *names; /* CLUSTER BY, ZORDER BY */
+    size_t name_count;
+    tg_str comment;
+    bool has_retain; /* VACUUM ... RETAIN n HOURS */
+    double retain_hours;
+    tg_span retain_span;
+    bool dry_run;
+    int64_t limit;                  /* DESCRIBE HISTORY; -1: none */
+    const tg_assignment *partition; /* SHOW PARTITIONS ... PARTITION (column = value, ...) */
+    size_t partition_count;
+} tg_table_command;
+
 typedef struct tg_stmt {
     tg_stmt_kind kind;
     tg_span span; /* without the semicolon */
@@ -537,11 +601,12 @@ typedef struct tg_stmt {
     bool full, async;
     tg_describe_kind describe;
     tg_alter_kind alter;
-    tg_str object_word;    /* DROP, REFRESH, ALTER TABLE|VIEW|SCHEMA|STREAMING TABLE|..., words of
+    const tg_table_command *command; /* what `rest` says; NULL: nothing, or not taken apart */
+    tg_str object_word; /* DROP, REFRESH, ALTER TABLE|VIEW|SCHEMA|STREAMING TABLE|..., words of
                            OTHER, level of EXPLAIN; upper case */
-    tg_str rest;           /* what was not taken apart, as written: ALTER, OPTIMIZE, VACUUM,
-                    OTHER, ends of SHOW and DESCRIBE */
-    tg_str pattern;        /* SHOW ... LIKE */
+    tg_str rest;    /* as written, what is behind the name: ALTER, OPTIMIZE, VACUUM, OTHER,
+                    ends of SHOW and DESCRIBE */
+    tg_str pattern; /* SHOW ... LIKE */
     struct tg_stmt *inner; /* EXPLAIN */
 } tg_stmt;
 

@@ -96,11 +96,13 @@ static tg_code parse_show(tg_parser *parser, tg_stmt *stmt)
     }
     if (tg_parse_accept(parser, TG_KW_TBLPROPERTIES)) {
         stmt->kind = TG_STMT_SHOW_TBLPROPERTIES;
-        return tg_parse_name(parser, "a table name", &stmt->name);
+        TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
+        return tg_parse_property_key(parser, stmt);
     }
     if (tg_parse_accept(parser, TG_KW_PARTITIONS)) {
         stmt->kind = TG_STMT_SHOW_PARTITIONS;
-        return tg_parse_name(parser, "a table name", &stmt->name);
+        TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
+        return tg_parse_partition_spec(parser, stmt);
     }
     if (tg_parse_word(parser, 0) == TG_KW_FUNCTIONS || tg_parse_word(parser, 0) == TG_KW_CATALOGS) {
         stmt->kind = TG_STMT_OTHER;
@@ -137,12 +139,17 @@ static tg_code parse_describe(tg_parser *parser, tg_stmt *stmt)
                  {TG_KW_DETAIL, TG_DESCRIBE_DETAIL},
                  {TG_KW_HISTORY, TG_DESCRIBE_HISTORY}};
     for (size_t i = 0; i < sizeof(KINDS) / sizeof(*KINDS); i++) {
-        if (tg_parse_word(parser, 0) == KINDS[i].word && tg_parse_at_name(parser, 1)) {
+        bool is_kind = tg_parse_word(parser, 0) == KINDS[i].word &&
+                       (tg_parse_at_name(parser, 1) || tg_parse_kind(parser, 1) == TG_TOK_STRING);
+        if (is_kind) {
             tg_parse_advance(parser);
             stmt->describe = KINDS[i].kind;
         }
     }
-    TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
+    TG_TRY(tg_parse_table_or_path(parser, &stmt->name));
+    if (stmt->describe == TG_DESCRIBE_HISTORY) {
+        return tg_parse_history_limit(parser, stmt);
+    }
     if (stmt->describe == TG_DESCRIBE_EXTENDED && tg_parse_word(parser, 0) == TG_KW_AS) {
         return tg_parse_rest(parser, &stmt->rest);
     }
@@ -218,23 +225,6 @@ static tg_code parse_restore(tg_parser *parser, tg_stmt *stmt)
 
 /* ---- statements kept as text ----------------------------------------------------------------- */
 
-static bool named_text_kind(tg_keyword word, tg_stmt_kind *out_kind)
-{
-    switch (word) {
-    case TG_KW_ALTER:
-        *out_kind = TG_STMT_ALTER;
-        return true;
-    case TG_KW_OPTIMIZE:
-        *out_kind = TG_STMT_OPTIMIZE;
-        return true;
-    case TG_KW_VACUUM:
-        *out_kind = TG_STMT_VACUUM;
-        return true;
-    default:
-        return false;
-    }
-}
-
 static bool has_schedule(const tg_stmt *stmt)
 {
     return tg_str_eq(stmt->object_word, TG_S("STREAMING TABLE")) ||
@@ -256,21 +246,19 @@ static tg_code parse_alter_action(tg_parser *parser, tg_stmt *stmt)
         tg_parse_advance(parser);
         tg_parse_advance(parser);
     } else {
-        return tg_parse_rest(parser, &stmt->rest);
+        return tg_str_eq(stmt->object_word, TG_S("TABLE")) ? tg_parse_alter_table(parser, stmt)
+                                                           : tg_parse_rest(parser, &stmt->rest);
     }
     stmt->rest = tg_parse_text(parser, tg_parse_span_from(parser, offset));
     return TG_OK;
 }
 
-static tg_code parse_named_text(tg_parser *parser, tg_stmt *stmt)
+static tg_code parse_alter(tg_parser *parser, tg_stmt *stmt)
 {
-    if (stmt->kind == TG_STMT_ALTER) {
-        TG_TRY(parse_object(parser, stmt));
-        TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
-        return parse_alter_action(parser, stmt);
-    }
+    stmt->kind = TG_STMT_ALTER;
+    TG_TRY(parse_object(parser, stmt));
     TG_TRY(tg_parse_name(parser, "a table name", &stmt->name));
-    return tg_parse_rest(parser, &stmt->rest);
+    return parse_alter_action(parser, stmt);
 }
 
 static bool is_other(tg_keyword word)
@@ -313,6 +301,12 @@ static command_parser command_of(tg_keyword word)
         return parse_refresh;
     case TG_KW_RESTORE:
         return parse_restore;
+    case TG_KW_ALTER:
+        return parse_alter;
+    case TG_KW_OPTIMIZE:
+        return tg_parse_optimize;
+    case TG_KW_VACUUM:
+        return tg_parse_vacuum;
     default:
         return NULL;
     }
@@ -327,9 +321,8 @@ tg_code tg_parse_command(tg_parser *parser, tg_stmt *stmt, bool *out_known)
         tg_parse_advance(parser);
         return command(parser, stmt);
     }
-    if (named_text_kind(word, &stmt->kind)) {
-        tg_parse_advance(parser);
-        return parse_named_text(parser, stmt);
+    if (tg_parse_at_comment_on(parser)) {
+        return tg_parse_comment_on(parser, stmt);
     }
     if (is_other(word)) {
         tg_parse_advance(parser);

@@ -263,6 +263,12 @@ static tg_code parse_table(tg_parser *parser, tg_stmt *stmt)
 {
     stmt->kind = TG_STMT_CREATE_TABLE;
     TG_TRY(parse_header(parser, stmt, "the name of the table"));
+    size_t offset = tg_parse_offset(parser);
+    (void)(tg_parse_accept(parser, TG_KW_SHALLOW) || tg_parse_accept(parser, TG_KW_DEEP));
+    if (tg_parse_accept(parser, TG_KW_CLONE)) {
+        (void)tg_parse_unsupported(parser, offset, "CLONE");
+        return tg_error_hint(parser->err, "Copy the rows: CREATE TABLE ... AS SELECT * FROM ...");
+    }
     if (tg_parse_accept(parser, TG_KW_AS) || tg_parse_is_query_start(parser, 0)) {
         return tg_parse_query_text(parser, &stmt->query, &stmt->query_text);
     }

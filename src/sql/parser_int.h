@@ -185,6 +185,24 @@ TG_CHECKED tg_code tg_parse_where(tg_parser *parser, tg_stmt *stmt);
 /* An item of FROM with its alias. */
 TG_CHECKED tg_code tg_parse_relation(tg_parser *parser, tg_relation **out_relation);
 TG_CHECKED tg_code tg_parse_command(tg_parser *parser, tg_stmt *stmt, bool *out_known);
+
+/* ---- statements about one table (parser_table.c) ---- */
+
+/* A name, or a string: the path of a Delta table. */
+TG_CHECKED tg_code tg_parse_table_or_path(tg_parser *parser, tg_name *out_name);
+/* Behind ALTER TABLE name. */
+TG_CHECKED tg_code tg_parse_alter_table(tg_parser *parser, tg_stmt *stmt);
+bool tg_parse_at_comment_on(const tg_parser *parser);
+TG_CHECKED tg_code tg_parse_comment_on(tg_parser *parser, tg_stmt *stmt);
+TG_CHECKED tg_code tg_parse_optimize(tg_parser *parser, tg_stmt *stmt);
+TG_CHECKED tg_code tg_parse_vacuum(tg_parser *parser, tg_stmt *stmt);
+/* [LIMIT n] */
+TG_CHECKED tg_code tg_parse_history_limit(tg_parser *parser, tg_stmt *stmt);
+/* [PARTITION (column = value, ...)] */
+TG_CHECKED tg_code tg_parse_partition_spec(tg_parser *parser, tg_stmt *stmt);
+/* [(key)] of SHOW TBLPROPERTIES */
+TG_CHECKED tg_code tg_parse_property_key(tg_parser *parser, tg_stmt *stmt);
+
 /* All tokens up to the end of the statement, as text. */
 TG_CHECKED tg_code tg_parse_rest(tg_parser *parser, tg_str *out_text);
 /* VERSION | TIMESTAMP AS OF expression, into the relation; nothing happens where it does not stand. */

@@ -574,7 +574,8 @@ void tg_printer_stmt(tg_printer *p, const tg_stmt *stmt)
         print_explain(p, stmt);
         return;
     case TG_STMT_ALTER:
-        print_object(p, "ALTER ", stmt);
+    case TG_STMT_COMMENT_ON:
+        print_object(p, stmt->kind == TG_STMT_ALTER ? "ALTER " : "COMMENT ON ", stmt);
         return;
     case TG_STMT_RESTORE:
         print_named(p, "RESTORE TABLE ", stmt);
