@@ -29,9 +29,22 @@ static bool same_strs(const tg_str *a, size_t a_count, const tg_str *b, size_t b
     return a_count == b_count;
 }
 
+/* Has b every property of a that binds writers (delta.*: constraints, appendOnly ...)? */
+static bool has_duties_of(const tg_delta_metadata *a, const tg_delta_metadata *b)
+{
+    for (size_t i = 0; i < a->config_count; i++) {
+        if (tg_str_istarts(a->config_keys[i], TG_S("delta.")) &&
+            !tg_str_eq(tg_delta_property(b, a->config_keys[i]), a->config_values[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool is_same_layout(const tg_delta_metadata *a, const tg_delta_metadata *b)
 {
     return tg_str_eq(a->id, b->id) && tg_str_eq(a->schema_string, b->schema_string) &&
+           has_duties_of(a, b) && has_duties_of(b, a) &&
            same_strs(a->partition_columns, a->partition_count, b->partition_columns,
                      b->partition_count);
 }

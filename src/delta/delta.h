@@ -329,6 +329,43 @@ TG_CHECKED tg_code tg_delta_sync_files(const tg_delta *delta, tg_str table_path,
 TG_CHECKED tg_code tg_delta_checkpoint_write(const tg_delta *delta,
                                              const tg_delta_snapshot *snapshot, tg_error *err);
 
+/* ---- history (history.c) ---------------------------------------------------------------------- */
+
+typedef struct tg_delta_history_entry {
+    int64_t version, timestamp_ms; /* time as VERSION AS OF TIMESTAMP looks it up */
+    tg_str info;                   /* commitInfo as JSON object text; empty when absent */
+} tg_delta_history_entry;
+/*
+ * The newest commits first, at most limit (-1: all). A commit that log cleanup removes meanwhile ends
+ * the list.
+ */
+TG_CHECKED tg_code tg_delta_history(const tg_delta *delta, tg_str table_path, int64_t limit,
+                                    tg_arena *arena, tg_delta_history_entry **out_entries,
+                                    size_t *out_count, tg_error *err);
+
+/* ---- cleaning up (vacuum.c) ------------------------------------------------------------------- */
+
+typedef struct tg_delta_vacuum_options {
+    int64_t retain_ms;     /* -1: delta.deletedFileRetentionDuration, 7 days by default */
+    bool checks_retention; /* less than that is TIDEGATE_VACUUM_RETENTION_TOO_SHORT */
+    bool dry_run;
+} tg_delta_vacuum_options;
+
+typedef struct tg_delta_vacuum_result {
+    const tg_str *files; /* that went, or would: relative to the table, in byte order */
+    size_t file_count;
+    int64_t bytes, folders;
+} tg_delta_vacuum_result;
+
+/*
+ * Deletes files in the table's folder that are older than the retention and that no version within it
+ * refers to: not live, not removed within the retention, no deletion vector of such a file. Change
+ * data goes by its age. The log is not touched. The machine's clock counts, as file times are its.
+ */
+TG_CHECKED tg_code tg_delta_vacuum(const tg_delta *delta, tg_str table_path,
+                                   const tg_delta_vacuum_options *options, tg_arena *arena,
+                                   tg_delta_vacuum_result *out_result, tg_error *err);
+
 /* ---- going back (restore.c) ------------------------------------------------------------------ */
 
 typedef struct tg_delta_restore_options {
@@ -371,6 +408,8 @@ TG_CHECKED tg_code tg_delta_find_commit(const tg_delta *delta, tg_str table_path
                                         bool (*is_wanted)(void *self, tg_str user_metadata),
                                         void *self, int64_t *out_version, tg_error *err);
 
+/* "128mb", "104857600", "1 gb": bytes, above 0; false for anything else. */
+bool tg_delta_bytes_parse(tg_str text, int64_t *out_bytes);
 /*
  * The protocol a new table needs for its schema and properties: (1,2), (1,7 changeDataFeed), (3,7
  * timestampNtz ...).
@@ -378,6 +417,14 @@ TG_CHECKED tg_code tg_delta_find_commit(const tg_delta *delta, tg_str table_path
 TG_CHECKED tg_code tg_delta_protocol_for(tg_schema schema, const tg_property *properties,
                                          size_t property_count, tg_arena *arena,
                                          tg_delta_protocol *out_protocol, tg_error *err);
+/*
+ * The protocol of a table that has one and is given another definition: features are added, never
+ * taken away. *out NULL: what it has is enough.
+ */
+TG_CHECKED tg_code tg_delta_protocol_upgrade(const tg_delta_protocol *has, tg_schema schema,
+                                             const tg_property *properties, size_t property_count,
+                                             tg_arena *arena, const tg_delta_protocol **out,
+                                             tg_error *err);
 /*
  * Checks a table that is about to be created: column names Delta forbids, duplicate names,
  * partition columns (exist, not all, no binary or nested), property values.

@@ -86,6 +86,27 @@ bool tg_delta_interval_parse(tg_str text, int64_t *out_ms)
     return true;
 }
 
+bool tg_delta_bytes_parse(tg_str text, int64_t *out_bytes)
+{
+    static const struct {
+        const char *suffix;
+        int shift;
+    } sizes[] = {{"kb", 10}, {"mb", 20}, {"gb", 30}, {"tb", 40}, {"k", 10},
+                 {"m", 20},  {"g", 30},  {"t", 40},  {"b", 0},   {"", 0}};
+    tg_auto_arena tg_arena *scratch = tg_arena_new();
+    tg_str lower = tg_str_lower(scratch, tg_str_trim(text));
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        tg_str suffix = tg_str_from(sizes[i].suffix);
+        if (tg_str_ends(lower, suffix)) {
+            int64_t number;
+            tg_str digits = tg_str_trim(tg_str_sub(lower, 0, lower.len - suffix.len));
+            return tg_str_to_i64(digits, &number) && number > 0 &&
+                   !__builtin_mul_overflow(number, INT64_C(1) << sizes[i].shift, out_bytes);
+        }
+    }
+    return false;
+}
+
 int64_t tg_delta_checkpoint_interval(const tg_delta_metadata *metadata)
 {
     int64_t interval;
@@ -236,8 +257,7 @@ static tg_code check_property(const tg_property *property, tg_error *err)
         !tg_str_ieq(property->value, TG_S("id"))) {
         return invalid_value(property, "none, name or id", err);
     }
-    if (tg_str_istarts(key, TG_S("delta.feature.")) ||
-        tg_str_istarts(key, TG_S("delta.constraints."))) {
+    if (tg_str_istarts(key, TG_S("delta.feature."))) {
         TG_FAIL(err, DELTA_UNSUPPORTED_FEATURES_FOR_WRITE,
                 "table property `%.*s` is not available yet", TG_SARG(key));
     }
@@ -248,6 +268,10 @@ static tg_code check_property(const tg_property *property, tg_error *err)
     if (tg_str_ieq(key, TG_S("delta.checkpointInterval")) &&
         (!tg_str_to_i64(property->value, &number) || number < 1)) {
         return invalid_value(property, "a number above 0", err);
+    }
+    if (tg_str_ieq(key, TG_S("delta.targetFileSize")) &&
+        !tg_delta_bytes_parse(property->value, &number)) {
+        return invalid_value(property, "a size such as '128mb' or '104857600'", err);
     }
     bool is_interval = tg_str_ieq(key, TG_S("delta.deletedFileRetentionDuration")) ||
                        tg_str_ieq(key, TG_S("delta.logRetentionDuration")) ||

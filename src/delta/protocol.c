@@ -26,16 +26,6 @@ static bool has_change_feed(const tg_delta_metadata *metadata)
     return tg_delta_property_is_true(metadata, TG_S("delta.enableChangeDataFeed"));
 }
 
-static bool has_constraints(const tg_delta_metadata *metadata)
-{
-    for (size_t i = 0; i < metadata->config_count; i++) {
-        if (tg_str_istarts(metadata->config_keys[i], TG_S("delta.constraints."))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /*
  * Does any field, nested ones too, carry a metadata key? The key is looked for as JSON text:
  * nothing else spells it.
@@ -43,11 +33,6 @@ static bool has_constraints(const tg_delta_metadata *metadata)
 static bool has_field_key(const tg_delta_metadata *metadata, const char *key)
 {
     return tg_str_find(metadata->schema_string, tg_str_from(key), 0) != SIZE_MAX;
-}
-
-static bool has_invariants(const tg_delta_metadata *metadata)
-{
-    return has_field_key(metadata, "\"delta.invariants\"");
 }
 
 static bool has_generated_columns(const tg_delta_metadata *metadata)
@@ -94,12 +79,12 @@ static const struct feature writer_features[] = {
     {"allowColumnDefaults", has_defaults},
     {"appendOnly", never}, /* kept by tg_delta_check_change */
     {"changeDataFeed", has_change_feed},
-    {"checkConstraints", has_constraints},
+    {"checkConstraints", never}, /* kept by the engine, row by row */
     {"columnMapping", never}, /* kept by tg_delta_mapping_assign */
     {"deletionVectors", never}, /* rows are deleted by rewriting; what a table has is kept */
     {"generatedColumns", has_generated_columns},
     {"identityColumns", has_identity_columns},
-    {"invariants", has_invariants},
+    {"invariants", never}, /* the same */
     {"timestampNtz", never},
     {"typeWidening", never}, /* files are written with the types of today */
     {"typeWidening-preview", never},
@@ -237,13 +222,33 @@ static bool is_mapped(const tg_property *properties, size_t count)
     return false;
 }
 
+static bool has_constraint(const tg_property *properties, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (tg_str_istarts(properties[i].key, TG_S("delta.constraints."))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_invariant(tg_schema schema)
+{
+    for (size_t i = 0; i < schema.count; i++) {
+        if (tg_str_find(schema.fields[i].metadata, TG_S("\"delta.invariants\""), 0) != SIZE_MAX) {
+            return true;
+        }
+    }
+    return false;
+}
+
 tg_code tg_delta_protocol_for(tg_schema schema, const tg_property *properties,
                               size_t property_count, tg_arena *arena,
                               tg_delta_protocol *out_protocol, tg_error *err)
 {
     (void)err;
     tg_str *readers = TG_NEW_ARRAY(arena, tg_str, 2);
-    tg_str *writers = TG_NEW_ARRAY(arena, tg_str, 4);
+    tg_str *writers = TG_NEW_ARRAY(arena, tg_str, 6);
     tg_delta_protocol protocol = {.min_reader_version = 1, .min_writer_version = 2};
     if (schema_has_kind(schema, TG_TYPE_TIMESTAMP_NTZ)) {
         protocol.min_reader_version = 3;
@@ -258,6 +263,9 @@ tg_code tg_delta_protocol_for(tg_schema schema, const tg_property *properties,
     if (is_on(properties, property_count, "delta.enableChangeDataFeed")) {
         writers[protocol.writer_feature_count++] = TG_S("changeDataFeed");
     }
+    if (has_constraint(properties, property_count)) {
+        writers[protocol.writer_feature_count++] = TG_S("checkConstraints");
+    }
     if (protocol.writer_feature_count) {
         /*
          * With named features nothing is implied: what (1,2) gives must be named when it is used.
@@ -265,6 +273,9 @@ tg_code tg_delta_protocol_for(tg_schema schema, const tg_property *properties,
         protocol.min_writer_version = 7;
         if (is_on(properties, property_count, "delta.appendOnly")) {
             writers[protocol.writer_feature_count++] = TG_S("appendOnly");
+        }
+        if (has_invariant(schema)) {
+            writers[protocol.writer_feature_count++] = TG_S("invariants");
         }
         protocol.reader_features = readers;
         protocol.writer_features = writers;

@@ -86,7 +86,13 @@ static void test_properties(void **state)
         {"delta.columnMapping.mode", "none", NULL},
         {"delta.columnMapping.mode", "name", NULL},
         {"delta.columnMapping.mode", "uuid", "TIDEGATE_INVALID_TABLE_PROPERTY"},
-        {"delta.constraints.c", "a > 0", "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE"},
+        {"delta.constraints.c", "a > 0", NULL}, /* the engine keeps it */
+        {"delta.targetFileSize", "128mb", NULL},
+        {"delta.targetFileSize", "1 GB", NULL},
+        {"delta.targetFileSize", "104857600", NULL},
+        {"delta.targetFileSize", "0", "TIDEGATE_INVALID_TABLE_PROPERTY"},
+        {"delta.targetFileSize", "mb", "TIDEGATE_INVALID_TABLE_PROPERTY"},
+        {"delta.targetFileSize", "9999999999gb", "TIDEGATE_INVALID_TABLE_PROPERTY"},
         {"delta.feature.deletionVectors", "supported", "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE"},
         {"my.own", "anything", NULL},
     };

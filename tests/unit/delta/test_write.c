@@ -207,7 +207,6 @@ static void test_features(void **state)
         const char *properties, *feature;
     } in_use[] = {
         {"\"delta.enableChangeDataFeed\":\"true\"", ": changeDataFeed"},
-        {"\"delta.constraints.c\":\"id > 0\"", ": checkConstraints"},
     };
     table *t = *state;
     for (size_t i = 0; i < TG_COUNT(in_use); i++) {
@@ -226,10 +225,10 @@ static void test_features(void **state)
     /* Listed, not used: fine. */
     table_commit(t, 1, "{\"protocol\":{\"minReaderVersion\":2,\"minWriterVersion\":6}}\n");
     assert_int_equal(append(t, "x", 1, 2), 2);
-    static const char *const keys[] = {"delta.invariants", "delta.generationExpression",
-                                       "delta.identity.start", "CURRENT_DEFAULT"};
-    static const char *const features[] = {": invariants", ": generatedColumns",
-                                           ": identityColumns", ": allowColumnDefaults"};
+    static const char *const keys[] = {"delta.generationExpression", "delta.identity.start",
+                                       "CURRENT_DEFAULT"};
+    static const char *const features[] = {": generatedColumns", ": identityColumns",
+                                           ": allowColumnDefaults"};
     for (size_t i = 0; i < TG_COUNT(keys); i++) {
         table_commit(
             t, 3,
