@@ -93,6 +93,62 @@ typedef struct tg_restore_result {
     int64_t removed_bytes, restored_bytes, bytes_after;
 } tg_restore_result;
 
+/* DESCRIBE DETAIL: what the log tells of a table beside its facts. */
+typedef struct tg_table_detail {
+    tg_str table_id, name, comment;
+    int64_t version, created_ms, modified_ms;
+    const tg_str *partition_columns;
+    size_t partition_count;
+    const tg_property *properties;
+    size_t property_count;
+    int64_t file_count, bytes;
+    int min_reader_version, min_writer_version;
+    const tg_str *features; /* of readers and writers, each once, in byte order */
+    size_t feature_count;
+} tg_table_detail;
+
+/* A version as DESCRIBE HISTORY shows it. */
+typedef struct tg_history_entry {
+    int64_t version, timestamp_ms;
+    tg_str info; /* commitInfo as JSON object text; empty: the commit has none */
+} tg_history_entry;
+
+/* OPTIMIZE: small files become larger ones; no row changes. */
+typedef struct tg_optimize {
+    const tg_bexpr *predicate; /* over partition columns, ids 1 + index of the schema; NULL: all */
+    tg_str predicate_text;
+    const tg_str *order_by; /* rows are sorted by these in what is written; empty: kept in order */
+    size_t order_count;
+    int64_t target_bytes; /* files below are put together up to this size */
+    bool all;             /* large files too, where rows are to be sorted */
+    const tg_zone *zone;
+    int64_t now_us;
+} tg_optimize;
+
+typedef struct tg_file_sizes {
+    int64_t count, bytes, min, max;
+} tg_file_sizes;
+
+typedef struct tg_optimize_result {
+    int64_t committed_version; /* -1: nothing to do */
+    tg_file_sizes added, removed;
+    int64_t partitions, considered_files, skipped_files, batches;
+} tg_optimize_result;
+
+/* VACUUM: files that nobody refers to any more and that are old enough go. */
+typedef struct tg_vacuum {
+    int64_t retain_ms;     /* -1: as the table says (delta.deletedFileRetentionDuration) */
+    bool checks_retention; /* shorter than the table says is an error */
+    bool dry_run;
+} tg_vacuum;
+
+typedef struct tg_vacuum_result {
+    const tg_str *files; /* that go, relative to the table, in byte order */
+    size_t file_count;
+    int64_t bytes;
+    int64_t folders; /* that were looked at */
+} tg_vacuum_result;
+
 /* What a program asks while it is run. */
 typedef struct tg_commit_hooks {
     /*
@@ -206,6 +262,23 @@ struct tg_engine {
     /* Data files of a version that are gone: how many, and the first one. NULL: not known here. */
     tg_code (*missing_files)(void *self, tg_str path, int64_t version, tg_arena *arena,
                              size_t *out_count, tg_str *out_first, tg_error *err);
+    /*
+     * Facts of the newest version for statements; these five may be NULL: not known here, not done
+     * here. None but optimize needs the library.
+     */
+    tg_code (*detail)(void *self, tg_str path, tg_arena *arena, tg_table_detail *out_detail,
+                      tg_error *err);
+    /* Newest version first, as far back as the log reaches; limit -1: all. */
+    tg_code (*history)(void *self, tg_str path, int64_t limit, tg_arena *arena,
+                       tg_history_entry **out_entries, size_t *out_count, tg_error *err);
+    /* The partitions that have files: rows of values, in the table's order of partition columns. */
+    tg_code (*partitions)(void *self, tg_str path, const tg_zone *zone, tg_arena *arena,
+                          const tg_value **out_values, size_t *out_count, tg_error *err);
+    /* A lost race is TG_CONFLICT: start again from the newest version. */
+    tg_code (*optimize)(void *self, tg_str path, const tg_optimize *optimize, tg_arena *arena,
+                        tg_optimize_result *out_result, tg_error *err);
+    tg_code (*vacuum)(void *self, tg_str path, const tg_vacuum *vacuum, tg_arena *arena,
+                      tg_vacuum_result *out_result, tg_error *err);
     /* Removes a table: its folder. */
     tg_code (*drop)(void *self, tg_str path, tg_error *err);
     void (*close)(void *self);

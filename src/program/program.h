@@ -77,9 +77,20 @@ typedef struct tg_program {
     size_t parameter_count;
     tg_str app_id;      /* txn of a flow; empty: none */
     bool is_state_only; /* no rows change: a commit without files that records the state */
+    bool judges_rows;   /* made because all rows of the target are as they are: a constraint */
     const tg_zone *zone;
     int64_t now_us;
 } tg_program;
+
+/*
+ * The columns by which a table's rows are sorted when they are written: what its CLUSTER BY says,
+ * kept as a table property. None: *out_count 0.
+ */
+#define TG_PROPERTY_CLUSTER_BY "tidegate.clusterBy"
+void tg_program_clustering(const tg_property *properties, size_t property_count, tg_arena *arena,
+                           const tg_str **out_columns, size_t *out_count);
+/* The value of that property. */
+tg_str tg_program_clustering_value(const tg_str *columns, size_t count, tg_arena *arena);
 
 /* One line per step; queries in canonical or Spark text. Stable for golden files. */
 void tg_program_print(const tg_program *program, tg_arena *arena, tg_buf *out);

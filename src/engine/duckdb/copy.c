@@ -30,12 +30,43 @@ static bool is_plain(const tg_duckdb_stored *stored)
     return true;
 }
 
+void tg_duckdb_set_layout(tg_duckdb_copy *copy, const tg_property *properties, size_t count,
+                          tg_arena *arena)
+{
+    tg_program_clustering(properties, count, arena, &copy->order_by, &copy->order_count);
+    for (size_t i = 0; i < count; i++) {
+        if (tg_str_ieq(properties[i].key, TG_S("delta.targetFileSize"))) {
+            (void)tg_delta_bytes_parse(properties[i].value, &copy->file_bytes);
+        }
+    }
+}
+
+/* The query with its rows in the order of the table's clustering; a column that is gone sorts nothing. */
+static void put_sorted(const tg_duckdb_copy *copy, tg_buf *out)
+{
+    bool is_first = true;
+    tg_auto_buf tg_buf order = TG_BUF_INIT;
+    for (size_t i = 0; i < copy->order_count; i++) {
+        ptrdiff_t at = tg_schema_find(copy->schema, copy->order_by[i]);
+        if (at >= 0 && tg_type_is_orderable(copy->schema.fields[at].type)) {
+            tg_buf_addz(&order, is_first ? " ORDER BY " : ", ");
+            tg_duckdb_put_ident(&order, copy->schema.fields[at].name);
+            tg_buf_addz(&order, " NULLS FIRST");
+            is_first = false;
+        }
+    }
+    tg_buf_addz(out, order.len ? "SELECT * FROM (" : "");
+    tg_buf_adds(out, copy->sql);
+    tg_buf_addz(out, order.len ? ") AS \"tidegate unsorted\"" : "");
+    tg_buf_adds(out, tg_buf_str(&order));
+}
+
 /* The rows under the names that the files have. Columns without a type are in no file. */
 static tg_code put_rows(const tg_duckdb_copy *copy, const tg_duckdb_stored *stored, tg_arena *arena,
                         tg_buf *out, tg_error *err)
 {
     if (is_plain(stored)) {
-        tg_buf_adds(out, copy->sql);
+        put_sorted(copy, out);
         return TG_OK;
     }
     bool is_first = true;
@@ -55,7 +86,7 @@ static tg_code put_rows(const tg_duckdb_copy *copy, const tg_duckdb_stored *stor
         tg_duckdb_put_ident(out, in_file->name);
     }
     tg_buf_addz(out, " FROM (");
-    tg_buf_adds(out, copy->sql);
+    put_sorted(copy, out);
     tg_buf_addc(out, ')');
     return TG_OK;
 }
@@ -66,6 +97,20 @@ static tg_code put_copy(const tg_duckdb_copy *copy, const tg_duckdb_stored *stor
     tg_buf_addz(out, "COPY (");
     TG_TRY(put_rows(copy, stored, arena, out, err));
     tg_buf_addz(out, ") TO ");
+    if (copy->one_file &&
+        !copy->partition_count) { /* the only way in which DuckDB keeps an order */
+        tg_auto_buf tg_buf path = TG_BUF_INIT;
+        tg_buf_adds(&path, copy->table_path);
+        tg_buf_addf(&path, "/part-%s-0.parquet", tag);
+        tg_duckdb_put_string(out, tg_buf_str(&path));
+        tg_buf_addz(out, " (FORMAT parquet, COMPRESSION snappy, RETURN_STATS, PRESERVE_ORDER true");
+        if (stored->has_ids) {
+            tg_buf_addz(out, ", FIELD_IDS ");
+            tg_duckdb_put_field_ids(out, stored->physical, stored->partition_keys, 0);
+        }
+        tg_buf_addc(out, ')');
+        return TG_OK;
+    }
     tg_duckdb_put_string(out, copy->table_path);
     /*
      * The folder holds the table's other files: "ignore" leaves them alone, and no name of ours
@@ -81,7 +126,8 @@ static tg_code put_copy(const tg_duckdb_copy *copy, const tg_duckdb_stored *stor
                                 copy->partition_count);
     }
     if (!copy->partition_count) {
-        tg_buf_addf(out, ", FILE_SIZE_BYTES %d, ROW_GROUPS_PER_FILE %d)", FILE_BYTES, FILE_GROUPS);
+        tg_buf_addf(out, ", FILE_SIZE_BYTES %lld, ROW_GROUPS_PER_FILE %d)",
+                    copy->file_bytes > 0 ? (long long)copy->file_bytes : FILE_BYTES, FILE_GROUPS);
         return TG_OK;
     }
     tg_buf_addz(out, ", PARTITION_BY (");

@@ -272,6 +272,19 @@ void tg_duckdb_commit_fact(const tg_delta_commit *commit, const tg_delta_metadat
                            const tg_delta_snapshot *table, tg_str app_id, const tg_zone *zone,
                            tg_arena *arena, tg_commit_fact *out_fact);
 
+/* ---- details.c, optimize.c: statements about one table ---------------------------------------- */
+
+tg_code tg_duckdb_detail(void *self, tg_str path, tg_arena *arena, tg_table_detail *out_detail,
+                         tg_error *err);
+tg_code tg_duckdb_history(void *self, tg_str path, int64_t limit, tg_arena *arena,
+                          tg_history_entry **out_entries, size_t *out_count, tg_error *err);
+tg_code tg_duckdb_partitions(void *self, tg_str path, const tg_zone *zone, tg_arena *arena,
+                             const tg_value **out_values, size_t *out_count, tg_error *err);
+tg_code tg_duckdb_vacuum(void *self, tg_str path, const tg_vacuum *vacuum, tg_arena *arena,
+                         tg_vacuum_result *out_result, tg_error *err);
+tg_code tg_duckdb_optimize(void *self, tg_str path, const tg_optimize *optimize, tg_arena *arena,
+                           tg_optimize_result *out_result, tg_error *err);
+
 /* ---- not_null.c ------------------------------------------------------------------------------ */
 
 /*
@@ -292,7 +305,15 @@ typedef struct tg_duckdb_copy {
     const tg_str *indexed; /* columns that get bounds wherever they stand */
     size_t indexed_count;
     tg_str sql; /* a query that gives schema's columns, by their names */
+    const tg_str
+        *order_by; /* columns by which the rows are sorted; none: as the query gives them */
+    size_t order_count;
+    int64_t file_bytes; /* a file is closed at the first row group beyond; 0: the default */
+    bool one_file;      /* whatever its size; per partition */
 } tg_duckdb_copy;
+/* Order and file size as a table's properties ask for: CLUSTER BY, delta.targetFileSize. */
+void tg_duckdb_set_layout(tg_duckdb_copy *copy, const tg_property *properties, size_t count,
+                          tg_arena *arena);
 
 typedef struct tg_duckdb_added { /* a TG_VEC */
     tg_delta_add *items;

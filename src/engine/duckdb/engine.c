@@ -92,6 +92,11 @@ static tg_engine *new_engine(tg_duckdb_instance *instance, const tg_env *env, co
         .find_commit = tg_duckdb_find_commit,
         .restore = tg_duckdb_restore,
         .missing_files = tg_duckdb_missing_files,
+        .detail = tg_duckdb_detail,
+        .history = tg_duckdb_history,
+        .partitions = tg_duckdb_partitions,
+        .optimize = tg_duckdb_optimize,
+        .vacuum = tg_duckdb_vacuum,
         .drop = drop_table,
         .close = close_engine,
     };

@@ -40,8 +40,9 @@ tg_code tg_duckdb_run_copy(tg_duckdb_run_state *run, tg_str sql, tg_error *err)
         .property_count = target->property_count,
         .indexed = indexed.items,
         .indexed_count = indexed.count,
-        .sql = sql,
     };
+    TG_TRY(tg_duckdb_check_rows(run, sql, &copy.sql, err));
+    tg_duckdb_set_layout(&copy, target->properties, target->property_count, run->arena);
     return tg_duckdb_copy_rows(&run->session, &copy, run->arena, &run->added, err);
 }
 
@@ -90,9 +91,27 @@ static tg_code check_steps(const tg_program *program, tg_error *err)
     return TG_OK;
 }
 
+/* What is clustered by must be there; a column that goes later sorts nothing. */
+static tg_code check_clustering(const tg_program_target *target, tg_error *err)
+{
+    tg_auto_arena tg_arena *scratch = tg_arena_new();
+    const tg_str *columns;
+    size_t count;
+    tg_program_clustering(target->properties, target->property_count, scratch, &columns, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (tg_schema_find(target->schema, columns[i]) < 0) {
+            TG_FAIL(err, UNRESOLVED_COLUMN,
+                    "clustering column `%.*s` is not a column of table %.*s", TG_SARG(columns[i]),
+                    TG_SARG(target->name));
+        }
+    }
+    return TG_OK;
+}
+
 tg_code tg_duckdb_check_target(void *self, const tg_program_target *target, tg_error *err)
 {
     (void)self;
+    TG_TRY(check_clustering(target, err));
     return tg_delta_check_definition(target->schema, target->partition_columns,
                                      target->partition_count, target->properties,
                                      target->property_count, err);

@@ -39,61 +39,6 @@ static tg_delta_metadata target_metadata(tg_duckdb_run_state *run)
     return metadata;
 }
 
-static bool has_feature(const tg_str *features, size_t count, tg_str feature)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (tg_str_eq(features[i], feature)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Does a table's protocol allow what the new definition needs? */
-static bool covers(const tg_delta_protocol *has, const tg_delta_protocol *needs)
-{
-    if (has->min_reader_version < needs->min_reader_version ||
-        has->min_writer_version < needs->min_writer_version) {
-        return false;
-    }
-    for (size_t i = 0; i < needs->writer_feature_count; i++) {
-        if (!has_feature(has->writer_features, has->writer_feature_count,
-                         needs->writer_features[i])) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < needs->reader_feature_count; i++) {
-        if (!has_feature(has->reader_features, has->reader_feature_count,
-                         needs->reader_features[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/*
- * A plain table (up to (1,2)) may be given the features that a new column needs; others would need
- * features merged.
- */
-static tg_code upgraded_protocol(tg_duckdb_run_state *run, const tg_delta_protocol *needs,
-                                 const tg_delta_protocol **out, tg_error *err)
-{
-    const tg_delta_protocol *has = &run->snapshot->protocol;
-    if (covers(has, needs)) {
-        *out = NULL;
-        return TG_OK;
-    }
-    if (has->min_reader_version > 1 || has->min_writer_version > 2) {
-        TG_FAIL(err, UNSUPPORTED_FEATURE,
-                "table %.*s would need more table features than its protocol (%d, %d) has, and "
-                "adding them is not available yet",
-                TG_SARG(run->program->target.name), has->min_reader_version,
-                has->min_writer_version);
-    }
-    *out = needs;
-    return TG_OK;
-}
-
 static tg_code set_metadata(tg_duckdb_run_state *run, tg_delta_change *change, tg_error *err)
 {
     const tg_program_target *target = &run->program->target;
@@ -102,12 +47,16 @@ static tg_code set_metadata(tg_duckdb_run_state *run, tg_delta_change *change, t
     }
     tg_delta_metadata *metadata = TG_NEW(run->arena, tg_delta_metadata);
     *metadata = target_metadata(run);
-    tg_delta_protocol *needs = TG_NEW(run->arena, tg_delta_protocol);
-    TG_TRY(tg_delta_protocol_for(target->schema, target->properties, target->property_count,
-                                 run->arena, needs, err));
     change->metadata = metadata;
-    change->protocol = needs;
-    return run->snapshot ? upgraded_protocol(run, needs, &change->protocol, err) : TG_OK;
+    if (run->snapshot) {
+        return tg_delta_protocol_upgrade(&run->snapshot->protocol, target->schema,
+                                         target->properties, target->property_count, run->arena,
+                                         &change->protocol, err);
+    }
+    tg_delta_protocol *protocol = TG_NEW(run->arena, tg_delta_protocol);
+    change->protocol = protocol;
+    return tg_delta_protocol_for(target->schema, target->properties, target->property_count,
+                                 run->arena, protocol, err);
 }
 
 /* ---- actions --------------------------------------------------------------------------------- */
@@ -263,10 +212,12 @@ tg_code tg_duckdb_commit_run(tg_duckdb_run_state *run, int64_t *out_version, tg_
         .operation = program->operation,
         .parameters = program->parameters,
         .parameter_count = program->parameter_count,
-        .is_blind_append = !run->replaces && !run->reads_target,
+        .is_blind_append = !run->replaces && !run->reads_target && !program->judges_rows,
     };
-    tg_region read = tg_region_or(run->arena, run->region, run->read);
-    if (run->reads_target || run->replaces) {
+    tg_region read = program->judges_rows
+                         ? tg_region_all()
+                         : tg_region_or(run->arena, run->region, run->read);
+    if (run->reads_target || run->replaces || program->judges_rows) {
         change.read_region = &read;
     }
     TG_TRY(set_metadata(run, &change, err));

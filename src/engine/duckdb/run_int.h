@@ -55,6 +55,9 @@ TG_CHECKED tg_code tg_duckdb_change_files(tg_duckdb_run_state *run, const tg_ste
 TG_CHECKED tg_code tg_duckdb_write_changed(tg_duckdb_run_state *run, tg_error *err);
 /* run_metrics.c: what DESCRIBE HISTORY tells of the operation. */
 void tg_duckdb_set_metrics(tg_duckdb_run_state *run, tg_delta_change *change);
+/* constraints.c: a query as one that gives the same rows, and fails where one breaks a rule. */
+TG_CHECKED tg_code tg_duckdb_check_rows(tg_duckdb_run_state *run, tg_str sql, tg_str *out_sql,
+                                        tg_error *err);
 
 /* Decides which old files go, and writes the rows of theirs that stay. */
 TG_CHECKED tg_code tg_duckdb_replace_files(tg_duckdb_run_state *run, tg_error *err);
