@@ -33,6 +33,8 @@ struct tg_api {
     tg_str program;
     tg_str update_id; /* of the next refresh: who started this process told it to the user */
     bool has_noted_schedules;
+    bool
+        skips_retention_check; /* SET spark.databricks.delta.retentionDurationCheck.enabled = false */
 };
 
 /*
@@ -75,6 +77,10 @@ TG_CHECKED tg_code tg_execution_existing_target(tg_execution *ex, const tg_name 
 /* The value of a constant expression, cast to a type: what stands behind AS OF. */
 TG_CHECKED tg_code tg_execution_constant(tg_execution *ex, const tg_expr *expr, const tg_type *type,
                                          tg_value *out_value, tg_error *err);
+/* The same for what else needs one, named in the message; may be NULL. */
+TG_CHECKED tg_code tg_execution_constant_or_null(tg_execution *ex, const tg_expr *expr,
+                                                 const tg_type *type, const char *what,
+                                                 tg_value *out_value, tg_error *err);
 /* ---- views.c ---- */
 /* The persisted view of a name; *out_view is NULL when there is none. */
 TG_CHECKED tg_code tg_execution_view(tg_execution *ex, const tg_name *name,
@@ -98,6 +104,24 @@ TG_CHECKED tg_code tg_api_run_insert(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_change(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_show(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_restore(tg_execution *ex, tg_error *err);
+/* describe_table.c */
+TG_CHECKED tg_code tg_api_describe_detail(tg_execution *ex, tg_error *err);
+TG_CHECKED tg_code tg_api_describe_history(tg_execution *ex, tg_error *err);
+TG_CHECKED tg_code tg_api_show_partitions(tg_execution *ex, tg_error *err);
+/* clustering.c: the columns of a CLUSTER BY, in the table's spelling, or the error that stands there. */
+TG_CHECKED tg_code tg_api_clustering_columns(tg_execution *ex, tg_schema schema,
+                                             const tg_ident *names, size_t count,
+                                             const tg_str **out_columns, tg_error *err);
+/* The properties of a CREATE TABLE with what its CLUSTER BY means. */
+TG_CHECKED tg_code tg_api_clustered_properties(tg_execution *ex, tg_schema schema,
+                                               const tg_property **out_properties,
+                                               size_t *out_count, tg_error *err);
+/* May a statement give a plain table this property? Says more than tg_property_check, which is for datasets. */
+TG_CHECKED tg_code tg_api_check_property(const tg_property *property, tg_error *err);
+/* alter_table.c: ALTER TABLE, COMMENT ON; maintain.c: OPTIMIZE, VACUUM */
+TG_CHECKED tg_code tg_api_run_alter_table(tg_execution *ex, tg_error *err);
+TG_CHECKED tg_code tg_api_run_optimize(tg_execution *ex, tg_error *err);
+TG_CHECKED tg_code tg_api_run_vacuum(tg_execution *ex, tg_error *err);
 /* standalone.c, standalone_alter.c */
 TG_CHECKED tg_code tg_api_run_standalone(tg_execution *ex, tg_error *err);
 TG_CHECKED tg_code tg_api_run_alter(tg_execution *ex, tg_error *err);
@@ -118,6 +142,15 @@ void tg_execution_set_rows(tg_execution *ex, const char *const *names, size_t co
 static inline tg_value tg_string_value(tg_str text)
 {
     return tg_value_bytes(tg_type_of(TG_TYPE_STRING), text);
+}
+
+/*
+ * A nested value of rows made here: the elements of an ARRAY, keys and values of a MAP in turn, the
+ * fields of a STRUCT. items are borrowed.
+ */
+static inline tg_value tg_nested_value(const tg_type *type, const tg_value *items, size_t count)
+{
+    return (tg_value){.type = type, .as.bytes = {(const char *)items, count}};
 }
 
 /* arrow_cells.c: one cell of an Arrow array whose type is known. */

@@ -143,10 +143,48 @@ static tg_str plain_text(tg_value value, tg_arena *arena)
     }
 }
 
+/* Of a nested value made by tg_nested_value. */
+static void own_nested_json(tg_value value, tg_arena *arena, tg_buf *out)
+{
+    const tg_value *items = (const tg_value *)(const void *)value.as.bytes.ptr;
+    bool is_struct = value.type->kind == TG_TYPE_STRUCT, is_map = value.type->kind == TG_TYPE_MAP;
+    tg_buf_addc(out, is_struct ? '{' : '[');
+    for (size_t i = 0; i < value.as.bytes.len; i++) {
+        bool is_key = is_map && i % 2 == 0;
+        tg_buf_addz(out, i > 0 ? ", " : "");
+        tg_buf_addz(out, is_key ? "[" : "");
+        if (is_struct) {
+            tg_json_quote(out, value.type->fields[i].name);
+            tg_buf_addz(out, ": ");
+        }
+        tg_value_json(items[i], arena, out);
+        tg_buf_addz(out, is_map && !is_key ? "]" : "");
+    }
+    tg_buf_addc(out, is_struct ? '}' : ']');
+}
+
+static void own_nested_text(tg_value value, const tg_zone *zone, tg_arena *arena, tg_buf *out)
+{
+    const tg_value *items = (const tg_value *)(const void *)value.as.bytes.ptr;
+    bool is_list = value.type->kind == TG_TYPE_ARRAY, is_map = value.type->kind == TG_TYPE_MAP;
+    tg_buf_addc(out, is_list ? '[' : '{');
+    for (size_t i = 0; i < value.as.bytes.len; i++) {
+        tg_buf_addz(out, i == 0 ? "" : is_map && i % 2 == 1 ? " -> " : ", ");
+        if (!tg_value_text(items[i], zone, arena, out)) {
+            tg_buf_addz(out, "null");
+        }
+    }
+    tg_buf_addc(out, is_list ? ']' : '}');
+}
+
 void tg_value_json(tg_value value, tg_arena *arena, tg_buf *out)
 {
     if (value.is_null) {
         tg_buf_addz(out, "null");
+        return;
+    }
+    if (tg_type_is_nested(value.type)) {
+        own_nested_json(value, arena, out);
         return;
     }
     switch (value.type->kind) {
@@ -181,6 +219,10 @@ bool tg_value_text(tg_value value, const tg_zone *zone, tg_arena *arena, tg_buf 
 {
     if (value.is_null) {
         return false;
+    }
+    if (tg_type_is_nested(value.type)) {
+        own_nested_text(value, zone, arena, out);
+        return true;
     }
     switch (value.type->kind) {
     case TG_TYPE_BOOLEAN:

@@ -2,7 +2,6 @@
 /* CREATE and DROP, temporary views, and the session's settings. */
 #include "api/api_int.h"
 #include "pipeline/conf.h"
-#include "pipeline/properties.h"
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
@@ -13,8 +12,7 @@ static tg_code check_table_definition(const tg_stmt *stmt, tg_error *err)
     tg_span span = stmt->span;
     for (size_t i = 0; i < stmt->column_count && !what; i++) {
         const tg_column_def *column = &stmt->columns[i];
-        what = column->not_null           ? "a NOT NULL column"
-               : column->default_value    ? "a column default"
+        what = column->default_value      ? "a column default"
                : column->generated        ? "a generated column"
                : column->identity.len > 0 ? "an identity column"
                : column->mask.len > 0     ? "a column mask"
@@ -39,9 +37,12 @@ static tg_code check_table_definition(const tg_stmt *stmt, tg_error *err)
     } else if (!what && clauses->using_format.len > 0 &&
                !tg_str_ieq(clauses->using_format, TG_S("delta"))) {
         what = "a table format other than DELTA";
-    } else if (!what && (clauses->cluster_count > 0 || clauses->cluster_auto)) {
-        what =
-            clauses->partition_count > 0 ? "PARTITIONED BY together with CLUSTER BY" : "CLUSTER BY";
+    } else if (!what && (clauses->cluster_count > 0 || clauses->cluster_auto) &&
+               clauses->partition_count > 0) {
+        TG_ERR(err, SPECIFY_CLUSTER_BY_WITH_PARTITIONED_BY,
+               "`%.*s` has both CLUSTER BY and PARTITIONED BY",
+               TG_SARG(stmt->name.parts[stmt->name.count - 1].text));
+        return tg_error_at(err, stmt->name.span);
     } else if (!what && clauses->option_count > 0) {
         what = "OPTIONS";
         span = clauses->options[0].span;
@@ -53,15 +54,7 @@ static tg_code check_table_definition(const tg_stmt *stmt, tg_error *err)
         return tg_error_at(err, span);
     }
     for (size_t i = 0; i < clauses->property_count; i++) {
-        switch (tg_property_check(&clauses->properties[i], err)) {
-        case TG_PROPERTY_KEEP:
-            break;
-        case TG_PROPERTY_NOTE: /* it changes no answer, and a statement has no place for notes */
-            tg_error_clear(err);
-            break;
-        case TG_PROPERTY_REFUSED:
-            return err ? err->code : TG_INVALID_ARGUMENT;
-        }
+        TG_TRY(tg_api_check_property(&clauses->properties[i], err));
     }
     return TG_OK;
 }
@@ -117,7 +110,7 @@ static tg_code declared_schema(tg_execution *ex, tg_schema *out_schema, tg_error
         }
         fields[i] = (tg_field){.name = stmt->columns[i].name.text,
                                .type = stmt->columns[i].type,
-                               .nullable = true,
+                               .nullable = !stmt->columns[i].not_null,
                                .comment = stmt->columns[i].comment};
     }
     *out_schema = (tg_schema){.fields = fields, .count = stmt->column_count};
@@ -141,6 +134,9 @@ static tg_code make_create(tg_execution *ex, void *self, const tg_program **out_
         }
         partitions[i] = create->schema.fields[column].name;
     }
+    const tg_property *properties;
+    size_t property_count;
+    TG_TRY(tg_api_clustered_properties(ex, create->schema, &properties, &property_count, err));
     tg_step *steps = TG_NEW_ARRAY(ex->arena, tg_step, 2);
     size_t count = 0;
     if (create->query.rel) {
@@ -157,8 +153,8 @@ static tg_code make_create(tg_execution *ex, void *self, const tg_program **out_
                    .schema = create->schema,
                    .partition_columns = partitions,
                    .partition_count = stmt->clauses.partition_count,
-                   .properties = stmt->clauses.properties,
-                   .property_count = stmt->clauses.property_count,
+                   .properties = properties,
+                   .property_count = property_count,
                    .comment = stmt->clauses.comment},
         .steps = steps,
         .step_count = count,
@@ -358,11 +354,35 @@ static tg_code set_zone(tg_execution *ex, tg_error *err)
     return TG_OK;
 }
 
+/* SET spark.databricks.delta.retentionDurationCheck.enabled [= true | false] */
+static tg_code set_retention_check(tg_execution *ex, tg_error *err)
+{
+    static const char *const NAMES[] = {"key", "value"};
+    const tg_stmt *stmt = ex->stmt;
+    bool is_true = tg_str_ieq(stmt->value, TG_S("true"));
+    if (stmt->value.len && !is_true && !tg_str_ieq(stmt->value, TG_S("false"))) {
+        TG_ERR(err, UNSUPPORTED_FEATURE, "setting `%.*s` is true or false, not `%.*s`",
+               TG_SARG(stmt->key), TG_SARG(stmt->value));
+        return tg_error_at(err, stmt->span);
+    }
+    if (stmt->value.len) {
+        ex->api->skips_retention_check = !is_true;
+    }
+    tg_value *row = TG_NEW_ARRAY(ex->arena, tg_value, 2);
+    row[0] = tg_string_value(stmt->key);
+    row[1] = tg_string_value(ex->api->skips_retention_check ? TG_S("false") : TG_S("true"));
+    tg_execution_set_rows(ex, NAMES, 2, row, 1);
+    return TG_OK;
+}
+
 static tg_code run_set(tg_execution *ex, tg_error *err)
 {
     static const char *const NAMES[] = {"key", "value"};
     tg_api *api = ex->api;
     const tg_stmt *stmt = ex->stmt;
+    if (tg_str_ieq(stmt->key, TG_S("spark.databricks.delta.retentionDurationCheck.enabled"))) {
+        return set_retention_check(ex, err);
+    }
     bool is_zone = tg_conf_sets_timezone(stmt->key);
     if (is_zone && stmt->value.len > 0) {
         TG_TRY(set_zone(ex, err));

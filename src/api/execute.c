@@ -10,6 +10,17 @@
 tg_code tg_execution_constant(tg_execution *ex, const tg_expr *expr, const tg_type *type,
                               tg_value *out_value, tg_error *err)
 {
+    TG_TRY(tg_execution_constant_or_null(ex, expr, type, "AS OF", out_value, err));
+    if (out_value->is_null) {
+        TG_ERR(err, UNSUPPORTED_FEATURE, "AS OF needs a constant");
+        return tg_error_at(err, expr->span);
+    }
+    return TG_OK;
+}
+
+tg_code tg_execution_constant_or_null(tg_execution *ex, const tg_expr *expr, const tg_type *type,
+                                      const char *what, tg_value *out_value, tg_error *err)
+{
     tg_expr *arg = tg_arena_memdup(ex->arena, expr, sizeof(*expr));
     tg_expr cast = {
         .kind = TG_EXPR_CAST, .span = expr->span, .args = &arg, .arg_count = 1, .type = type};
@@ -21,8 +32,8 @@ tg_code tg_execution_constant(tg_execution *ex, const tg_expr *expr, const tg_ty
     tg_bound_query bound;
     TG_TRY(tg_sql_bind_query(&query, &options, ex->arena, &bound, err));
     const tg_bexpr *folded = tg_sql_fold(bound.rel->exprs[0], ex->api->zone, ex->arena);
-    if (folded->kind != TG_B_LITERAL || folded->literal.is_null) {
-        TG_ERR(err, UNSUPPORTED_FEATURE, "AS OF needs a constant");
+    if (folded->kind != TG_B_LITERAL) {
+        TG_ERR(err, UNSUPPORTED_FEATURE, "%s needs a constant", what);
         return tg_error_at(err, expr->span);
     }
     *out_value = folded->literal;
@@ -287,9 +298,14 @@ static tg_code dispatch(tg_execution *ex, tg_error *err)
             tg_str_eq(ex->stmt->object_word, TG_S("MATERIALIZED VIEW"))) {
             return tg_api_run_alter(ex, err);
         }
-        return refuse(ex->stmt, err);
+        return tg_str_eq(ex->stmt->object_word, TG_S("TABLE")) ? tg_api_run_alter_table(ex, err)
+                                                               : refuse(ex->stmt, err);
+    case TG_STMT_COMMENT_ON:
+        return tg_api_run_alter_table(ex, err);
     case TG_STMT_OPTIMIZE:
+        return tg_api_run_optimize(ex, err);
     case TG_STMT_VACUUM:
+        return tg_api_run_vacuum(ex, err);
     case TG_STMT_OTHER:
         return refuse(ex->stmt, err);
     }

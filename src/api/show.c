@@ -149,9 +149,18 @@ static tg_code show_properties(tg_execution *ex, tg_error *err)
         TG_TRY(tg_execution_existing_target(ex, &ex->stmt->name, &location, &facts, err));
     }
     cells list = {0};
+    tg_str wanted = ex->stmt->key;
     for (size_t i = 0; i < facts.property_count; i++) {
-        add(ex, &list, facts.properties[i].key);
-        add(ex, &list, facts.properties[i].value);
+        if (!wanted.len || tg_str_ieq(wanted, facts.properties[i].key)) {
+            add(ex, &list, facts.properties[i].key);
+            add(ex, &list, facts.properties[i].value);
+        }
+    }
+    if (wanted.len && !list.count) { /* Spark's words, in place of a row */
+        add(ex, &list, wanted);
+        add(ex, &list,
+            tg_str_printf(ex->arena, "Table %.*s does not have property: %.*s",
+                          TG_SARG(location.full_name), TG_SARG(wanted)));
     }
     finish(ex, NAMES, 2, &list);
     return TG_OK;
@@ -408,11 +417,13 @@ static tg_code run_describe(tg_execution *ex, tg_error *err)
     case TG_DESCRIBE_QUERY:
         return describe_query(ex, ex->stmt->query, err);
     case TG_DESCRIBE_DETAIL:
+        return tg_api_describe_detail(ex, err);
     case TG_DESCRIBE_HISTORY:
+        return tg_api_describe_history(ex, err);
     case TG_DESCRIBE_FUNCTION:
         break;
     }
-    TG_ERR(err, UNSUPPORTED_FEATURE, "this form of DESCRIBE is not available in this release");
+    TG_ERR(err, UNSUPPORTED_FEATURE, "DESCRIBE FUNCTION is not available in this release");
     return tg_error_at(err, ex->stmt->span);
 }
 
@@ -433,7 +444,6 @@ tg_code tg_api_run_show(tg_execution *ex, tg_error *err)
     case TG_STMT_DESCRIBE:
         return run_describe(ex, err);
     default:
-        TG_ERR(err, UNSUPPORTED_FEATURE, "SHOW PARTITIONS is not available in this release");
-        return tg_error_at(err, ex->stmt->span);
+        return tg_api_show_partitions(ex, err);
     }
 }

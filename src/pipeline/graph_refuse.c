@@ -78,8 +78,15 @@ static void refuse_layout(tg_graph_builder *b, const tg_source_file *file, const
                       "Keep one of the two clauses.",
                       "`%.*s` has both CLUSTER BY and PARTITIONED BY",
                       TG_SARG(stmt->name.parts[stmt->name.count - 1].text));
-    } else if (is_clustered) {
-        note(b, file, stmt, "CLUSTER BY");
+    } else if (clauses->cluster_auto) {
+        note(b, file, stmt, "CLUSTER BY AUTO");
+    }
+    for (size_t i = 0; i < clauses->cluster_count; i++) {
+        const tg_expr *column = clauses->cluster_by[i];
+        if (column->kind != TG_EXPR_NAME || column->name.count != 1) {
+            tg_graph_fail(b, file, column->span, TG_E_UNSUPPORTED_FEATURE, "Name columns.",
+                          "CLUSTER BY takes columns of the table");
+        }
     }
     if (clauses->option_count > 0) {
         tg_graph_fail(b, file, clauses->options[0].span, TG_E_UNSUPPORTED_FEATURE,
@@ -238,6 +245,19 @@ static tg_property key_property(tg_graph_builder *b, const tg_constraint *constr
     return (tg_property){.key = key, .value = constraint->text, .span = constraint->span};
 }
 
+/* By which columns the rows are sorted when they are written; CLUSTER BY of other things was refused. */
+static tg_property cluster_property(tg_graph_builder *b, const tg_dataset_clauses *clauses)
+{
+    tg_str *columns = TG_NEW_ARRAY(b->arena, tg_str, clauses->cluster_count);
+    for (size_t i = 0; i < clauses->cluster_count; i++) {
+        const tg_name *name = &clauses->cluster_by[i]->name;
+        columns[i] = name->count ? name->parts[0].text : TG_S("");
+    }
+    return (tg_property){
+        .key = TG_S(TG_PROPERTY_CLUSTER_BY),
+        .value = tg_program_clustering_value(columns, clauses->cluster_count, b->arena)};
+}
+
 void tg_graph_read_properties(tg_graph_builder *b, tg_dataset *dataset)
 {
     const tg_dataset_clauses *clauses = &dataset->stmt->clauses;
@@ -261,6 +281,9 @@ void tg_graph_read_properties(tg_graph_builder *b, tg_dataset *dataset)
             constraint->kind == TG_CONSTRAINT_FOREIGN_KEY) {
             TG_VEC_PUSH(b->arena, &kept, key_property(b, constraint, i));
         }
+    }
+    if (clauses->cluster_count) {
+        TG_VEC_PUSH(b->arena, &kept, cluster_property(b, clauses));
     }
     TG_VEC_PUSH(b->arena, &kept,
                 (tg_property){.key = TG_S("tidegate.datasetKind"),

@@ -193,10 +193,11 @@ tg_code tg_owner_check(tg_update *u, const tg_flow_run *run, tg_error *err)
 
 void tg_owner_ask(tg_update *u, tg_flow_run *run)
 {
-    /* The first goes with any refresh; a standalone table's own are wanted where it is defined, and
-     * stay as they are otherwise. */
+    /* The first two go with any refresh (its definition says CLUSTER BY again); a standalone table's
+     * own are wanted where it is defined, and stay as they are otherwise. */
     static const tg_str gone[] = {
         {TG_PROPERTY_NEEDS_REFRESH, sizeof(TG_PROPERTY_NEEDS_REFRESH) - 1},
+        {TG_PROPERTY_CLUSTER_BY, sizeof(TG_PROPERTY_CLUSTER_BY) - 1},
         {TG_PROPERTY_DEFINITION, sizeof(TG_PROPERTY_DEFINITION) - 1},
         {TG_PROPERTY_FLOW, sizeof(TG_PROPERTY_FLOW) - 1},
         {TG_PROPERTY_SCHEDULE, sizeof(TG_PROPERTY_SCHEDULE) - 1},
@@ -211,7 +212,7 @@ void tg_owner_ask(tg_update *u, tg_flow_run *run)
     run->input.properties = properties;
     run->input.property_count = dataset->property_count + 1;
     run->input.unwanted_properties = gone;
-    run->input.unwanted_count = keeps ? 1 : sizeof(gone) / sizeof(*gone);
+    run->input.unwanted_count = keeps ? 2 : sizeof(gone) / sizeof(*gone);
 }
 
 tg_str tg_owner_new_table_id(const tg_update *u, const tg_flow_run *run)

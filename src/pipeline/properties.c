@@ -14,7 +14,8 @@ typedef enum property_rule {
     RULE_ONLY,
     RULE_ONE_OF,
     RULE_LINTS,
-    RULE_OURS
+    RULE_OURS,
+    RULE_CHECK
 } property_rule;
 
 static const struct known {
@@ -141,6 +142,11 @@ static tg_property_verdict check_value(const struct known *rule, const tg_proper
     case RULE_LINTS:
         return tg_lint_check_ignored(property->value, err) == TG_OK ? TG_PROPERTY_KEEP
                                                                     : TG_PROPERTY_REFUSED;
+    case RULE_CHECK:
+        (void)TG_ERR(err, DELTA_ADD_CONSTRAINTS, "`%.*s` cannot be set as a table property",
+                     TG_SARG(property->key));
+        (void)tg_error_hint(err, "Write ALTER TABLE ... ADD CONSTRAINT name CHECK (condition).");
+        return TG_PROPERTY_REFUSED;
     case RULE_OURS:
         (void)TG_ERR(err, TIDEGATE_INVALID_TABLE_PROPERTY,
                      "table property `%.*s` is set by tidegate alone", TG_SARG(property->key));

@@ -5,6 +5,10 @@ import json
 import deltalake
 import pyarrow
 
+DIGITS = "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))"
+# id: 0 to 999
+THOUSAND = f"(SELECT x.v + 10 * y.v + 100 * z.v AS id FROM {DIGITS} AS x(v) CROSS JOIN {DIGITS} AS y(v) CROSS JOIN {DIGITS} AS z(v))"
+
 
 class Warehouse:
     def __init__(self, tidegate, now="2024-06-10"):

@@ -28,8 +28,8 @@ def test_drop_does_not_follow_links(tidegate):
     ("TBLPROPERTIES ('tidegate.pipelineId' = 'x')", "is set by tidegate alone"),
     ("TBLPROPERTIES ('delta.foo' = 'x')", "`delta.foo` is not known"),
     ("DEFAULT COLLATION UTF8_LCASE", "a default collation other than UTF8_BINARY is not available"),
-    ("CLUSTER BY (a)", "CLUSTER BY is not available in CREATE TABLE"),
-    ("CLUSTER BY AUTO", "CLUSTER BY is not available in CREATE TABLE"),
+    ("CLUSTER BY (b)", "clustering column `b` is not a column of the table"),
+    ("PARTITIONED BY (a) CLUSTER BY (a)", "has both CLUSTER BY and PARTITIONED BY"),
     ("OPTIONS ('x' = 'y')", "OPTIONS is not available in CREATE TABLE"),
     ("REFRESH POLICY FULL", "REFRESH POLICY is not available in CREATE TABLE"),
 ])
