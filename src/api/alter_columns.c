@@ -191,7 +191,8 @@ static bool is_mapped(const tg_alteration *a)
 static tg_code refuse_mapping(const tg_alteration *a, const tg_column_change *change, tg_error *err)
 {
     if (is_mapped(a)) {
-        TG_ERR(err, UNSUPPORTED_FEATURE, "ALTER TABLE ... %s COLUMN is not available in this release",
+        TG_ERR(err, UNSUPPORTED_FEATURE,
+               "ALTER TABLE ... %s COLUMN is not available in this release",
                change->kind == TG_COLUMN_RENAME ? "RENAME" : "DROP");
     } else if (change->kind == TG_COLUMN_RENAME) {
         TG_ERR(err, DELTA_UNSUPPORTED_RENAME_COLUMN,

@@ -80,8 +80,8 @@ static const struct feature writer_features[] = {
     {"appendOnly", never}, /* kept by tg_delta_check_change */
     {"changeDataFeed", has_change_feed},
     {"checkConstraints", never}, /* kept by the engine, row by row */
-    {"columnMapping", never}, /* kept by tg_delta_mapping_assign */
-    {"deletionVectors", never}, /* rows are deleted by rewriting; what a table has is kept */
+    {"columnMapping", never},    /* kept by tg_delta_mapping_assign */
+    {"deletionVectors", never},  /* rows are deleted by rewriting; what a table has is kept */
     {"generatedColumns", has_generated_columns},
     {"identityColumns", has_identity_columns},
     {"invariants", never}, /* the same */

@@ -602,11 +602,11 @@ typedef struct tg_stmt {
     tg_describe_kind describe;
     tg_alter_kind alter;
     const tg_table_command *command; /* what `rest` says; NULL: nothing, or not taken apart */
-    tg_str object_word; /* DROP, REFRESH, ALTER TABLE|VIEW|SCHEMA|STREAMING TABLE|..., words of
+    tg_str object_word;    /* DROP, REFRESH, ALTER TABLE|VIEW|SCHEMA|STREAMING TABLE|..., words of
                            OTHER, level of EXPLAIN; upper case */
-    tg_str rest;    /* as written, what is behind the name: ALTER, OPTIMIZE, VACUUM, OTHER,
+    tg_str rest;           /* as written, what is behind the name: ALTER, OPTIMIZE, VACUUM, OTHER,
                     ends of SHOW and DESCRIBE */
-    tg_str pattern; /* SHOW ... LIKE */
+    tg_str pattern;        /* SHOW ... LIKE */
     struct tg_stmt *inner; /* EXPLAIN */
 } tg_stmt;
 

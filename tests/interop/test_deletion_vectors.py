@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables with deletion vectors, made by the letter of the protocol, as tidegate and delta-rs read and write them."""
 import json
+import os
 import pathlib
 import struct
 import uuid
@@ -210,3 +211,25 @@ def test_statements_do_not_see_deleted_rows(tidegate, table):
     tidegate("sql", "-e", f"INSERT INTO delta.`{table}` REPLACE WHERE id < 60 SELECT * FROM VALUES (1), (2) AS v(id)")
     expected = {i for i in expected if i >= 60} | {1, 2}
     assert ids(tidegate, table) == sorted(expected) == foreign(table)
+
+
+def test_optimize_and_vacuum(tidegate, table):
+    """Files with vectors become files without; a vector goes when no version within the retention needs it."""
+    tidegate("sql", "-e", f"INSERT INTO delta.`{table}` VALUES (1000)", "-e", f"VACUUM delta.`{table}`")
+    vectors = list(table.glob("deletion_vector_*"))
+    for path in table.glob("*"):
+        os.utime(path, (1, 1))
+    keep_all = "SET spark.databricks.delta.retentionDurationCheck.enabled = false"
+    tidegate("sql", "-e", keep_all, "-e", f"VACUUM delta.`{table}` RETAIN 0 HOURS")
+    assert ids(tidegate, table) == [*LEFT, 1000] == foreign(table)
+    tidegate("sql", "-e", f"OPTIMIZE delta.`{table}`")
+    assert ids(tidegate, table) == [*LEFT, 1000] == foreign(table)
+    lines = [json.loads(line) for line in (table / "_delta_log" / f"{3:020d}.json").read_text().splitlines()]
+    assert sum("deletionVector" in line.get("remove", ()) for line in lines) == 2
+    assert not any("deletionVector" in line.get("add", ()) for line in lines)
+    assert len([line for line in lines if "add" in line]) == 1
+    tidegate("sql", "-e", f"VACUUM delta.`{table}` RETAIN 168 HOURS")
+    assert list(table.glob("deletion_vector_*")) == vectors
+    tidegate("sql", "-e", keep_all, "-e", f"VACUUM delta.`{table}` RETAIN 0 HOURS")
+    assert not list(table.glob("deletion_vector_*")) and len(list(table.glob("*.parquet"))) == 1
+    assert ids(tidegate, table) == [*LEFT, 1000] == foreign(table)

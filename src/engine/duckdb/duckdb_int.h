@@ -68,7 +68,7 @@ typedef struct tg_duckdb_session {
     tg_duckdb_engine *engine;
     duckdb_connection connection;
     const tg_delta_snapshot *target; /* of a program that is run: need not be loaded again */
-    tg_duckdb_deleted *deleted; /* lists that its queries ask for; NULL: none */
+    tg_duckdb_deleted *deleted;      /* lists that its queries ask for; NULL: none */
 } tg_duckdb_session;
 
 /* Loads the library and opens the database when that has not happened yet. zone NULL: UTC. */

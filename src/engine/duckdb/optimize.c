@@ -250,7 +250,8 @@ static void set_actions(optimizer *o, tg_delta_change *change)
                                   .partition_values = file->partition_values,
                                   .size_bytes = file->size_bytes,
                                   .deletion_timestamp_ms = now_ms,
-                                  .stats = file->stats};
+                                  .stats = file->stats,
+                                  .dv = file->dv};
             add_size(&o->result->removed, file->size_bytes);
         }
     }

@@ -214,9 +214,8 @@ tg_code tg_duckdb_commit_run(tg_duckdb_run_state *run, int64_t *out_version, tg_
         .parameter_count = program->parameter_count,
         .is_blind_append = !run->replaces && !run->reads_target && !program->judges_rows,
     };
-    tg_region read = program->judges_rows
-                         ? tg_region_all()
-                         : tg_region_or(run->arena, run->region, run->read);
+    tg_region read =
+        program->judges_rows ? tg_region_all() : tg_region_or(run->arena, run->region, run->read);
     if (run->reads_target || run->replaces || program->judges_rows) {
         change.read_region = &read;
     }
