@@ -141,6 +141,9 @@ TG_CHECKED tg_code tg_delta_rows_decode(tg_str bytes, tg_arena *arena, const tg_
                                         tg_error *err);
 /* Storage type, text and offset: what names a vector. Empty for NULL. */
 tg_str tg_delta_dv_id(const tg_delta_dv *dv, tg_arena *arena);
+/* The file of a vector that is not in the log's text: relative to the table where it lies in it. */
+TG_CHECKED tg_code tg_delta_dv_file(tg_str table_path, const tg_delta_dv *dv, tg_arena *arena,
+                                    tg_str *out, tg_error *err);
 const tg_delta_dv *tg_delta_dv_copy(const tg_delta_dv *dv, tg_arena *arena);
 
 /* ---- replay (replay.c) ----------------------------------------------------------------------- */

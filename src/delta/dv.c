@@ -352,15 +352,22 @@ static bool file_of_uuid(tg_str text, tg_arena *arena, tg_str *out)
     return true;
 }
 
+tg_code tg_delta_dv_file(tg_str table_path, const tg_delta_dv *dv, tg_arena *arena, tg_str *out,
+                         tg_error *err)
+{
+    bool is_valid = dv->storage == 'u' ? file_of_uuid(dv->text, arena, out)
+                                       : tg_delta_path_decode(dv->text, table_path, arena, out);
+    if (!is_valid) {
+        TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "\"%.*s\" names no file", TG_SARG(dv->text));
+    }
+    return TG_OK;
+}
+
 static tg_code path_of(tg_str table_path, const tg_delta_dv *dv, tg_arena *arena, tg_str *out,
                        tg_error *err)
 {
     tg_str path;
-    bool is_valid = dv->storage == 'u' ? file_of_uuid(dv->text, arena, &path)
-                                       : tg_delta_path_decode(dv->text, table_path, arena, &path);
-    if (!is_valid) {
-        TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "\"%.*s\" names no file", TG_SARG(dv->text));
-    }
+    TG_TRY(tg_delta_dv_file(table_path, dv, arena, &path, err));
     if (tg_path_has_scheme(path)) {
         TG_FAIL(err, UNSUPPORTED_FEATURE, "its file \"%.*s\" is not on this machine",
                 TG_SARG(path));

@@ -110,75 +110,16 @@ static tg_code list_folder(vacuum *v, tg_str parent, int64_t mtime_ms, int depth
 
 /* ---- the log --------------------------------------------------------------------------------- */
 
-/* Twenty characters of Z85 as the text of a UUID; false: they are none. */
-static bool uuid_of_z85(tg_str text, char out[37])
+/* A vector whose file cannot be told ends VACUUM: anything could be that file. */
+static tg_code keep(vacuum *v, const tg_delta_file_action *file, tg_error *err)
 {
-    static const char ALPHABET[] =
-        "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
-    static const char HEX[] = "0123456789abcdef";
-    unsigned char bytes[16];
-    for (size_t i = 0; i < 4; i++) {
-        uint64_t number = 0;
-        for (size_t j = 0; j < 5; j++) {
-            const char *at = memchr(ALPHABET, text.ptr[5 * i + j], sizeof(ALPHABET) - 1);
-            if (!at) {
-                return false;
-            }
-            number = number * 85 + (uint64_t)(at - ALPHABET);
-        }
-        for (size_t j = 0; j < 4; j++) {
-            bytes[4 * i + j] = (unsigned char)(number >> (24 - 8 * j));
-        }
-    }
-    size_t len = 0;
-    for (size_t i = 0; i < 16; i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10) {
-            out[len++] = '-';
-        }
-        out[len++] = HEX[bytes[i] >> 4];
-        out[len++] = HEX[bytes[i] & 15];
-    }
-    out[len] = 0;
-    return true;
-}
-
-/* Keeps the file of a deletion vector: prefix and Z85, or an absolute path. */
-static void keep_vector(vacuum *v, char storage, tg_str text)
-{
-    enum { Z85_LEN = 20 };
-    char uuid[37];
-    tg_str path;
-    if (storage == 'p' && tg_delta_path_decode(text, v->folder, v->arena, &path)) {
-        (void)tg_map_put(&v->kept, path, v);
-    }
-    if (storage == 'u' && text.len >= Z85_LEN &&
-        uuid_of_z85(tg_str_sub(text, text.len - Z85_LEN, text.len), uuid)) {
-        tg_str prefix = tg_str_sub(text, 0, text.len - Z85_LEN);
-        path = tg_str_printf(v->arena, "%.*s%sdeletion_vector_%s.bin", TG_SARG(prefix),
-                             prefix.len ? "/" : "", uuid);
-        (void)tg_map_put(&v->kept, path, v);
-    }
-}
-
-/*
- * A deletion vector's id is "<storage type><path or inline>[@<offset>]", and '@' is a digit of Z85 too:
- * the id is taken both ways, as one file too many that stays harms nobody.
- */
-static void keep(vacuum *v, const tg_delta_file_action *file)
-{
-    tg_str id = file->dv_id;
-    size_t end = id.len;
     (void)tg_map_put(&v->kept, tg_str_copy(v->arena, file->path), v);
-    if (!id.len) {
-        return;
+    if (file->dv && file->dv->storage != 'i') {
+        tg_str path;
+        TG_TRY(tg_delta_dv_file(v->folder, file->dv, v->arena, &path, err));
+        (void)tg_map_put(&v->kept, path, v);
     }
-    keep_vector(v, id.ptr[0], tg_str_sub(id, 1, id.len));
-    while (end > 1 && id.ptr[end - 1] >= '0' && id.ptr[end - 1] <= '9') {
-        end--;
-    }
-    if (end > 1 && end < id.len && id.ptr[end - 1] == '@') {
-        keep_vector(v, id.ptr[0], tg_str_sub(id, 1, end - 1));
-    }
+    return TG_OK;
 }
 
 /* Newest first: of each file (path and deletion vector) the first action decides. */
@@ -187,7 +128,6 @@ static tg_code look_at_action(void *self, const tg_delta_action *action, bool *o
 {
     vacuum *v = self;
     (void)out_stop;
-    (void)err;
     const tg_delta_file_action *file = &action->file;
     tg_str key = tg_str_printf(v->arena, "%.*s\n%.*s", TG_SARG(file->path), TG_SARG(file->dv_id));
     if (tg_map_has(&v->seen, key)) {
@@ -195,7 +135,7 @@ static tg_code look_at_action(void *self, const tg_delta_action *action, bool *o
     }
     (void)tg_map_put(&v->seen, key, v);
     if (action->kind == TG_ACTION_ADD || file->time_ms >= v->cutoff_ms) {
-        keep(v, file);
+        return keep(v, file, err);
     }
     return TG_OK;
 }
