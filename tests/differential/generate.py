@@ -247,7 +247,7 @@ class Generator:
         return {"source": self.changed_source()[0]}
 
     def step_target_insert(self):
-        return {"rows": rows(self.rng, self.axes, self.rng.randint(1, 3))}
+        return {"rows": rows(self.rng, self.axes, self.rng.randint(1, 3)), "by": self.rng.choice(["own", "delta-rs"])}
 
     def step_target_delete(self):
         return {"pick": self.rng.random()}

@@ -19,7 +19,7 @@ import pyarrow as pa
 from generate import DIMENSION, decode_rows
 from library import Failed, Tidegate
 from oracle import Oracle, bag, in_spark
-from tables import Log, Source, arrow_table
+from tables import Log, Source, append_bare, arrow_table
 
 SPEC = """\
 name: differential
@@ -368,7 +368,10 @@ class Game:
         values = dict(zip((name for name, _ in self.axes), zip(*decode_rows(self.axes, step["rows"]))))
         count, schema = len(step["rows"]), self.log.rows().schema
         table = pa.table([pa.array(values.get(f.name, [None] * count), f.type) for f in schema], schema=schema)
-        deltalake.write_deltalake(self.path("t"), table, mode="append")
+        if step.get("by") == "own" and not self.log.partitions:
+            append_bare(self.log, table)
+        else:
+            deltalake.write_deltalake(self.path("t"), table, mode="append")
 
     def condition(self, pick):
         """Of a row that is there, in delta-rs' words."""
