@@ -303,7 +303,15 @@ class Generator:
         return self.refresh()
 
     def step_pair(self):
-        return {"now": self.now, "zone": self.zone, "overrides": [self.rng.choice([None, self.predicate(1)]), self.predicate(1)]}
+        """Half of them disjoint: two commits that both stay, over files that both would rewrite."""
+        rng = self.rng
+        overrides = [rng.choice([None, self.predicate(1)]), self.predicate(1)]
+        if rng.random() < 0.5:
+            name, kind = rng.choice(self.axes)
+            a = literal(rng, kind)
+            overrides = rng.choice([[f"{name} < {a}", f"{name} >= {a}"], [f"{name} = {a}", f"{name} <> {a}"],
+                                    [f"{name} <= {a}", f"{name} > {a} OR {name} IS NULL"]])
+        return {"now": self.now, "zone": self.zone, "overrides": rng.sample(overrides, 2)}
 
     def step_kill(self):
         return {"now": self.now, "zone": self.zone, "after_ms": self.rng.randint(5, 120)}
@@ -316,7 +324,7 @@ class Generator:
                "source_optimize": 1, "source_restore": 1.5, "source_vacuum": 1, "target_insert": 4, "target_delete": 4,
                "target_update": 3, "target_sql_delete": 3, "target_optimize": 2, "target_restore": 2.5, "target_clean": 2,
                "target_vacuum": 1, "clock": 12, "zone": 3, "predicate": 7, "query": 6, "properties": 1, "override": 8,
-               "again": 6, "full": 2, "target_sql_restore": 1.5, "pair": 3, "kill": 0.4, "program": 0.6}
+               "again": 6, "full": 2, "target_sql_restore": 1.5, "pair": 4, "kill": 0.4, "program": 0.6}
 
     def history(self):
         rng = self.rng
