@@ -417,6 +417,20 @@ bool tg_fn_may_raise(const tg_bexpr *expr)
     return false;
 }
 
+bool tg_fn_loses_error(const tg_bexpr *expr)
+{
+    bool is_number = tg_type_is_integer(expr->type) || expr->type->kind == TG_TYPE_DECIMAL;
+    if (!is_number || expr->rel) {
+        return false;
+    }
+    if (expr->kind == TG_B_CAST) {
+        const tg_type *from = expr->args[0]->type;
+        bool from_number = tg_type_is_integer(from) || from->kind == TG_TYPE_DECIMAL;
+        return from_number && values_may_raise(from, expr->type);
+    }
+    return expr->function && !is_harmless(expr->function);
+}
+
 /* ---- implicit casts of arguments ------------------------------------------------------------- */
 
 bool tg_fn_any_nullable(const tg_bexpr *call)

@@ -77,6 +77,13 @@ bool tg_fn_literal_int(const tg_bexpr *arg, int64_t *out);
  * yes.
  */
 bool tg_fn_may_raise(const tg_bexpr *expr);
+/*
+ * Would DuckDB compare the number with a constant without computing it? It takes u + 1 > 0 for
+ * u > -1 and CAST(u AS INT) > 5 for u > 5, and the error, or the NULL of TRY_CAST, is lost. A unary
+ * plus, which computes nothing, stops that. Casts that hold every value may go: files are skipped by
+ * what is compared then.
+ */
+bool tg_fn_loses_error(const tg_bexpr *expr);
 
 /* ---- types ----------------------------------------------------------------------------------- */
 

@@ -735,6 +735,18 @@ static tg_code check_printed_once(tg_print_context *ctx, const tg_bexpr *expr, t
     return TG_OK;
 }
 
+static tg_code print_for_duckdb(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
+{
+    if (must_not_fold(ctx, expr)) {
+        return print_constant(ctx, expr, err);
+    }
+    bool is_kept = tg_fn_loses_error(expr);
+    tg_buf_addz(ctx->out, is_kept ? "(+" : "");
+    TG_TRY(print_node(ctx, expr, err));
+    tg_buf_addz(ctx->out, is_kept ? ")" : "");
+    return TG_OK;
+}
+
 tg_code tg_print_expr(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err)
 {
     TG_TRY(check_printed_once(ctx, expr, err));
@@ -754,8 +766,7 @@ tg_code tg_print_expr(tg_print_context *ctx, const tg_bexpr *expr, tg_error *err
     ctx->depth++;
     ctx->branch_depth += branches;
     tg_code code = ctx->options->dialect == TG_DIALECT_SPARK ? tg_print_spark_expr(ctx, expr, err)
-                   : must_not_fold(ctx, expr)                ? print_constant(ctx, expr, err)
-                                                             : print_node(ctx, expr, err);
+                                                             : print_for_duckdb(ctx, expr, err);
     ctx->branch_depth -= branches;
     ctx->depth--;
     if (code != TG_OK && err && !err->has_span) {

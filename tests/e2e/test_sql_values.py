@@ -245,3 +245,26 @@ def test_a_random_value_that_would_be_asked_twice_is_refused(tidegate, expressio
 ])
 def test_words_that_are_functions_are_columns_first(tidegate, sql, expected):
     assert answer(tidegate, sql) == expected
+
+
+BIG = "values (4611686018427387904), (9223372036854775807), (0), (6) t(u)"
+
+
+@pytest.mark.parametrize("sql, expected", [
+    ("select cast(u as int) > 5 from {big}", "CAST_OVERFLOW"),
+    ("select u from {big} where cast(u as tinyint) = 6", "CAST_OVERFLOW"),
+    ("select u from {big} where cast(u as int) between 1 and 7", "CAST_OVERFLOW"),
+    ("select u from {big} where cast(u as int) <=> 6", "CAST_OVERFLOW"),
+    ("select try_cast(u as int) > 5 from {big}", [[None], [None], [False], [True]]),
+    ("select u + 1 > 0 from {big}", "ARITHMETIC_OVERFLOW"),
+    ("select u from {big} where u * 4 > 8", "ARITHMETIC_OVERFLOW"),
+    ("select count(*) from {big} where 2 - (0 - u) < 0", "ARITHMETIC_OVERFLOW"),
+    ("select count(*) from (select u + 1 as m from {big}) where m > 0", "ARITHMETIC_OVERFLOW"),
+    ("select sum(u) > 5 from {big}", "ARITHMETIC_OVERFLOW"),
+    ("select 1 from {big} having sum(u) > 5", "ARITHMETIC_OVERFLOW"),
+    ("select cast(cast(u as decimal(20,0)) as decimal(10,0)) > 5 from {big}", "NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION"),
+    ("select try_cast(cast(u as decimal(20,0)) as int) = 6 from {big}", [[None], [None], [False], [True]]),
+    ("select u from {big} where cast(u as double) > 5 and u < 100", [[6]]),
+])
+def test_an_error_is_not_lost_in_a_comparison(tidegate, sql, expected):
+    assert answer(tidegate, sql.format(big=BIG)) == expected
