@@ -163,6 +163,8 @@ def test_by_id_files_may_have_other_names(tidegate, warehouse):
              mapped("a", "long", 1, "p-1"), mapped("b", "string", 2, "p-2"), mapped("c", "string", 3, "p-3"))
     assert warehouse.rows("SELECT * FROM delta.`raw`") == [[1, "one", None]]
     assert warehouse.rows("SELECT b FROM delta.`raw` WHERE a = 1") == [["one"]]
+    warehouse.run("UPDATE delta.`raw` SET c = 'set' WHERE a = 1")
+    assert warehouse.rows("SELECT * FROM delta.`raw`") == [[1, "one", "set"]]
 
 
 def test_by_id_a_name_of_another_column_is_not_taken(tidegate, warehouse):

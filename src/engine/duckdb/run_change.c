@@ -118,6 +118,7 @@ static tg_code write_kept_rows(tg_duckdb_run_state *run, const size_t *numbers, 
     tg_duckdb_files item = {
         .table_path = run->snapshot->table_path,
         .schema = schema,
+        .mapping = tg_delta_mapping_of(&run->snapshot->metadata),
         .partition_columns = run->snapshot->metadata.partition_columns,
         .partition_count = run->snapshot->metadata.partition_count,
         .files = files,
