@@ -132,6 +132,9 @@ typedef tg_code (*tg_program_maker)(tg_execution *ex, void *self, const tg_progr
 TG_CHECKED tg_code tg_api_run_program(tg_execution *ex, tg_program_maker make, void *self,
                                       tg_run_result *out_run, tg_error *err);
 
+/* table_changes.c: FROM table_changes(...); self is a tg_execution. */
+tg_code tg_execution_table_changes(void *self, const tg_table_changes_source *source,
+                                   tg_arena *arena, tg_resolved *out, tg_error *err);
 /* eventlog_function.c: FROM event_log(...); self is a tg_execution. */
 tg_code tg_execution_event_log(void *self, const tg_event_log_source *source, tg_arena *arena,
                                tg_resolved *out, tg_error *err);

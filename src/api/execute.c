@@ -161,8 +161,10 @@ static tg_code resolve(void *self, const tg_relation *relation, tg_arena *arena,
 tg_bind_options tg_execution_bind_options(tg_execution *ex, tg_resolver *resolver)
 {
     if (resolver) {
-        *resolver =
-            (tg_resolver){.resolve = resolve, .event_log = tg_execution_event_log, .self = ex};
+        *resolver = (tg_resolver){.resolve = resolve,
+                                  .event_log = tg_execution_event_log,
+                                  .table_changes = tg_execution_table_changes,
+                                  .self = ex};
     }
     return (tg_bind_options){.resolver = resolver, .now_us = ex->now_us, .zone = ex->api->zone};
 }

@@ -394,6 +394,7 @@ static tg_code parse_info(yyjson_val *object, tg_arena *arena, tg_delta_info *ou
     const yyjson_alc allocator = {arena_malloc, arena_realloc, arena_free, arena};
     size_t len = 0;
     tg_delta_info info = {.user_metadata = TG_S(""), .operation = TG_S(""), .txn_id = TG_S("")};
+    info.in_commit_ms = tg_json_get_i64(object, "inCommitTimestamp", -1);
     char *text = yyjson_val_write_opts(object, YYJSON_WRITE_NOFLAG, &allocator, &len, NULL);
     if (!text) {
         TG_FAIL(err, TIDEGATE_DELTA_LOG_INVALID, "commitInfo holds a number that is not finite");

@@ -10,6 +10,7 @@ typedef struct collector {
     size_t partition_count;
     tg_delta_commit *commit;
     TG_VEC(tg_delta_add) adds;
+    TG_VEC(tg_delta_add) cdcs;
     TG_VEC(tg_delta_remove) removes;
     TG_VEC(tg_delta_txn) txns;
 } collector;
@@ -21,11 +22,18 @@ static void collect_file(collector *c, const tg_delta_action *action)
     tg_str encoded_path = tg_str_copy(c->arena, file->encoded_path);
     tg_str stats = file->stats.len ? tg_str_copy(c->arena, file->stats) : TG_S("");
     const tg_delta_partition_value *values =
-        action->kind == TG_ACTION_ADD || file->has_partition_values
+        action->kind != TG_ACTION_REMOVE || file->has_partition_values
             ? tg_delta_partition_order(file->partition_values, file->partition_value_count,
                                        c->partition_columns, c->partition_count, c->arena)
             : NULL;
-    if (action->kind == TG_ACTION_ADD) {
+    if (action->kind == TG_ACTION_CDC) {
+        TG_VEC_PUSH(c->arena, &c->cdcs,
+                    (tg_delta_add){.path = path,
+                                   .encoded_path = encoded_path,
+                                   .partition_values = values,
+                                   .size_bytes = file->size_bytes,
+                                   .stats = stats});
+    } else if (action->kind == TG_ACTION_ADD) {
         TG_VEC_PUSH(c->arena, &c->adds,
                     (tg_delta_add){path, encoded_path, values, file->size_bytes, file->time_ms,
                                    file->data_change, stats, tg_delta_dv_copy(file->dv, c->arena)});
@@ -42,6 +50,7 @@ static void collect_info(collector *c, const tg_delta_info *info)
     c->commit->info = tg_str_copy(c->arena, info->json);
     c->commit->user_metadata = tg_str_copy(c->arena, info->user_metadata);
     c->commit->operation = tg_str_copy(c->arena, info->operation);
+    c->commit->in_commit_ms = info->in_commit_ms;
 }
 
 static tg_code collect(void *self, const tg_delta_action *action, bool *out_stop, tg_error *err)
@@ -55,6 +64,7 @@ static tg_code collect(void *self, const tg_delta_action *action, bool *out_stop
         break;
     case TG_ACTION_CDC:
         c->commit->has_cdc = true;
+        collect_file(c, action);
         break;
     case TG_ACTION_TXN:
         TG_VEC_PUSH(c->arena, &c->txns,
@@ -111,6 +121,7 @@ tg_code tg_delta_commit_read(const tg_delta *delta, tg_str table_path, int64_t v
         .info = TG_S(""),
         .user_metadata = TG_S(""),
         .operation = TG_S(""),
+        .in_commit_ms = -1,
     };
     collector c = {.arena = arena,
                    .partition_columns = partition_columns,
@@ -130,6 +141,9 @@ tg_code tg_delta_commit_read(const tg_delta *delta, tg_str table_path, int64_t v
     commit->add_count = c.adds.count;
     commit->removes = c.removes.items;
     commit->remove_count = c.removes.count;
+    REVERSE(tg_delta_add, c.cdcs.items, c.cdcs.count);
+    commit->cdcs = c.cdcs.items;
+    commit->cdc_count = c.cdcs.count;
     commit->txns = c.txns.items;
     commit->txn_count = c.txns.count;
     *out_commit = commit;

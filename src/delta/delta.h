@@ -191,7 +191,10 @@ typedef struct tg_delta_commit {
     size_t txn_count;
     const tg_delta_metadata *metadata; /* NULL: none in this commit */
     const tg_delta_protocol *protocol; /* NULL: none */
+    const tg_delta_add *cdcs;          /* files of change data */
+    size_t cdc_count;
     bool has_cdc;
+    int64_t in_commit_ms; /* commitInfo.inCommitTimestamp; -1: absent */
 } tg_delta_commit;
 /*
  * Reads one commit file. NOT_FOUND (DELTA_LOG_FILE_NOT_FOUND) when it is gone; TG_INVALID_DATA
@@ -214,6 +217,36 @@ TG_CHECKED tg_code tg_delta_txn_find(const tg_delta *delta, tg_str table_path, i
  */
 TG_CHECKED tg_code tg_delta_version_at(const tg_delta *delta, tg_str table_path,
                                        int64_t timestamp_ms, int64_t *out_version, tg_error *err);
+
+/* ---- change data feed (change_feed.c) -------------------------------------------------------- */
+
+typedef struct tg_delta_bound {
+    bool is_timestamp;
+    int64_t value; /* a version, or milliseconds */
+} tg_delta_bound;
+
+/* Which versions a reader of changes asks for, and as what columns they are read. */
+typedef struct tg_delta_feed {
+    int64_t from, to;
+    const tg_delta_snapshot *head; /* whose schema the rows have; without files */
+} tg_delta_feed;
+
+/*
+ * The range of a change feed (to NULL: to the latest version). A time means the first version that
+ * is not older (from) or the last that is not younger (to). The feed must have been on at each
+ * version (DELTA_MISSING_CHANGE_DATA), and no column of them may be missing in the schema that is
+ * read or have another type there (DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE).
+ */
+TG_CHECKED tg_code tg_delta_feed_open(const tg_delta *delta, tg_str table_path,
+                                      const tg_delta_bound *from, const tg_delta_bound *to,
+                                      tg_arena *arena, tg_delta_feed *out, tg_error *err);
+/*
+ * When versions from to to were committed (milliseconds, one each): inCommitTimestamp where the
+ * commit has it, else file times made monotonic.
+ */
+TG_CHECKED tg_code tg_delta_commit_times(const tg_delta *delta, tg_str table_path, int64_t from,
+                                         int64_t to, tg_arena *arena, int64_t *out_times,
+                                         tg_error *err);
 
 /*
  * Statistics of a file for the given column (top level): bounds typed by the column; what is absent

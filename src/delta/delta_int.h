@@ -100,6 +100,7 @@ typedef struct tg_delta_file_action {
 
 typedef struct tg_delta_info {
     tg_str json, user_metadata, operation, txn_id;
+    int64_t in_commit_ms; /* inCommitTimestamp; -1: absent */
 } tg_delta_info;
 
 typedef struct tg_delta_action {

@@ -46,6 +46,12 @@ typedef struct tg_table_facts {
     tg_str comment;
 } tg_table_facts;
 
+/* One end of a range of changes. */
+typedef struct tg_change_bound {
+    bool is_timestamp;
+    int64_t value; /* a version, or milliseconds */
+} tg_change_bound;
+
 /* A flow's state as found in the log (design 6.1). */
 typedef struct tg_state_facts {
     bool has_txn;          /* the flow committed before */
@@ -213,6 +219,14 @@ struct tg_engine {
     tg_code (*describe)(void *self, tg_table_format format, tg_str path, int64_t version,
                         const tg_property *options, size_t option_count, tg_str name,
                         tg_arena *arena, const tg_table **out_table, tg_error *err);
+    /*
+     * The changes of a Delta table in a range of versions or times (to NULL: to the latest) as a table
+     * with is_changes: its columns and _change_type, _commit_version, _commit_timestamp. No library
+     * needed. May be NULL: this engine reads no change feeds.
+     */
+    tg_code (*describe_changes)(void *self, tg_str path, const tg_change_bound *from,
+                                const tg_change_bound *to, tg_str name, tg_arena *arena,
+                                const tg_table **out_table, tg_error *err);
     tg_code (*version_at)(void *self, tg_str path, int64_t timestamp_ms, int64_t *out_version,
                           tg_error *err);
     /*

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * FROM event_log('pipeline') and FROM event_log(TABLE(table)): the one table function there is. What
- * its rows are is the resolver's to say.
+ * FROM event_log('pipeline') and FROM event_log(TABLE(table)). What its rows are is the resolver's to
+ * say. Table functions that there are not are refused here.
  */
 #include "sql/bind_int.h"
 
 static tg_code refuse_function(const tg_relation *relation, tg_error *err)
 {
-    static const tg_str NAMES[] = {{"event_log", 9}};
+    static const tg_str NAMES[] = {{"event_log", 9}, {"table_changes", 13}};
     const tg_name *name = &relation->call->call->name;
     tg_str word = name->parts[name->count - 1].text;
     tg_code code = tg_fn_at(relation->span, err,
                             TG_ERR(err, UNSUPPORTED_FEATURE,
                                    "table functions are not available in this release, but for "
-                                   "event_log"));
-    return tg_str_nearest(word, NAMES, 1).len ? tg_error_hint(err, "Did you mean event_log?")
-                                              : code;
+                                   "event_log and table_changes"));
+    tg_str nearest = tg_str_nearest(word, NAMES, sizeof(NAMES) / sizeof(NAMES[0]));
+    return nearest.len ? tg_error_hint(err, "Did you mean %.*s?", TG_SARG(nearest)) : code;
 }
 
 /* 'pipeline', or TABLE(name), which is parsed as a call. */

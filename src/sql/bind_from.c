@@ -183,13 +183,29 @@ static tg_code bind_view(tg_binder *b, const tg_resolved *resolved, const tg_rel
 static const tg_table *remember_table(tg_binder *b, const tg_table *table)
 {
     for (size_t i = 0; i < b->tables.count; i++) {
-        if (b->tables.items[i] == table || (tg_str_eq(b->tables.items[i]->path, table->path) &&
-                                            b->tables.items[i]->version == table->version)) {
+        if (b->tables.items[i] == table ||
+            (tg_str_eq(b->tables.items[i]->path, table->path) &&
+             b->tables.items[i]->version == table->version && !table->is_changes &&
+             !b->tables.items[i]->is_changes)) {
             return b->tables.items[i];
         }
     }
     TG_VEC_PUSH(b->arena, &b->tables, table);
     return table;
+}
+
+static tg_code bind_resolved(tg_binder *b, const tg_resolved *resolved, const tg_relation *relation,
+                             tg_rel **out, tg_error *err)
+{
+    if (resolved->view) {
+        return bind_view(b, resolved, relation, out, err);
+    }
+    const tg_table *table = remember_table(b, resolved->table);
+    tg_rel *rel = tg_sql_scan(table, b->next_id, b->arena);
+    rel->span = relation->span;
+    b->next_id += (uint32_t)table->schema.count;
+    *out = rel;
+    return TG_OK;
 }
 
 static tg_code bind_table(tg_binder *b, const tg_relation *relation, const tg_query_env *env,
@@ -217,14 +233,7 @@ static tg_code bind_table(tg_binder *b, const tg_relation *relation, const tg_qu
         return code;
     }
     tg_rel *rel;
-    if (resolved.view) {
-        TG_TRY(bind_view(b, &resolved, relation, &rel, err));
-    } else {
-        const tg_table *table = remember_table(b, resolved.table);
-        rel = tg_sql_scan(table, b->next_id, b->arena);
-        rel->span = relation->span;
-        b->next_id += (uint32_t)table->schema.count;
-    }
+    TG_TRY(bind_resolved(b, &resolved, relation, &rel, err));
     return name_relation(b, relation, &relation->name, rel, env, out, err);
 }
 
@@ -551,8 +560,10 @@ static tg_code bind_one(tg_binder *b, const tg_relation *relation, const tg_quer
     tg_rel *rel;
     if (relation->kind == TG_REL_FUNCTION) {
         tg_resolved resolved = {0};
-        TG_TRY(tg_bind_event_log(b, relation, &resolved, err));
-        TG_TRY(bind_view(b, &resolved, relation, &rel, err));
+        TG_TRY(tg_bind_table_changes_is(relation)
+                   ? tg_bind_table_changes(b, relation, &resolved, err)
+                   : tg_bind_event_log(b, relation, &resolved, err));
+        TG_TRY(bind_resolved(b, &resolved, relation, &rel, err));
         return name_relation(b, relation, &relation->call->call->name, rel, env, out, err);
     }
     if (relation->kind == TG_REL_VALUES) {

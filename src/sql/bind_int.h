@@ -213,6 +213,10 @@ tg_code tg_bind_from(tg_binder *b, const tg_relation *relation, const tg_query_e
 /* bind_event_log.c: FROM event_log(...); any other table function is refused. */
 tg_code tg_bind_event_log(tg_binder *b, const tg_relation *relation, tg_resolved *out,
                           tg_error *err);
+/* bind_table_changes.c: FROM table_changes(...). */
+bool tg_bind_table_changes_is(const tg_relation *relation);
+tg_code tg_bind_table_changes(tg_binder *b, const tg_relation *relation, tg_resolved *out,
+                              tg_error *err);
 /* TABLE t as a query body. */
 tg_code tg_bind_table_name(tg_binder *b, const tg_name *name, tg_span span, const tg_query_env *env,
                            tg_rel **out, tg_error *err);

@@ -137,6 +137,8 @@ typedef struct tg_table {
      */
     tg_str let;
     bool has_row_ids;
+    bool is_changes;      /* not its rows but what changed in them: table_changes() */
+    int64_t changes_from; /* with is_changes: from this version to `version`, both included */
 } tg_table;
 
 struct tg_rel {
@@ -196,6 +198,13 @@ typedef struct tg_event_log_source {
     tg_span span;
 } tg_event_log_source;
 
+/* The arguments of table_changes(); bounds are constants, not looked at. */
+typedef struct tg_table_changes_source {
+    tg_name name;
+    const tg_expr *from, *to; /* to NULL: the latest version */
+    tg_span span;
+} tg_table_changes_source;
+
 typedef struct tg_resolver {
     /* Errors: TABLE_OR_VIEW_NOT_FOUND with the nearest name, STREAM on a table ..., all with the
      * caller's span set by the binder. */
@@ -204,6 +213,9 @@ typedef struct tg_resolver {
     /* What FROM event_log(...) reads, as a view; NULL: it cannot be read here. */
     tg_code (*event_log)(void *self, const tg_event_log_source *source, tg_arena *arena,
                          tg_resolved *out, tg_error *err);
+    /* What FROM table_changes(...) reads: a table with is_changes; NULL: it cannot be read here. */
+    tg_code (*table_changes)(void *self, const tg_table_changes_source *source, tg_arena *arena,
+                             tg_resolved *out, tg_error *err);
     void *self;
 } tg_resolver;
 

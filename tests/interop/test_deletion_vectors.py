@@ -114,6 +114,26 @@ def test_deleted_rows_are_not_read(tidegate, table):
     assert tidegate("sql", "--format", "rows", "-e", joined).stdout.splitlines()[1] == f"[{len(LEFT)}]"
 
 
+def test_changes_are_what_vectors_differ_in(tidegate, table):
+    head = table / "_delta_log" / f"{0:020d}.json"
+    switch = '"delta.enableDeletionVectors"'
+    head.write_text(head.read_text().replace(switch, '"delta.enableChangeDataFeed": "true", ' + switch))
+    adds = [json.loads(line)["add"] for line in (table / "_delta_log" / f"{1:020d}.json").read_text().splitlines()
+            if "add" in json.loads(line)]
+    less = {**adds[0], "deletionVector": inline([1, 50])}
+    commit(table, 2, [*map(remove_of, adds), {"add": less}])  # three rows are back, the second file is gone
+    sql = f"SELECT id, _change_type FROM table_changes('delta.`{table}`', {{}}, {{}})"
+
+    def changes(version):
+        done = tidegate("sql", "--format", "rows", "-e", sql.format(version, version))
+        return sorted(json.loads(line) for line in done.stdout.splitlines()[1:])
+
+    assert changes(0) == [[i, "insert"] for i in range(300)]
+    assert changes(1) == [[i, "delete"] for i in sorted(GONE)]
+    gone = [[i, "delete"] for i in range(100, 200) if i not in GONE]
+    assert changes(2) == [[0, "insert"], [98, "insert"], [99, "insert"], *gone]
+
+
 def test_delete_keeps_live_rows_only(tidegate, table):
     tidegate("sql", "-e", f"DELETE FROM delta.`{table}` WHERE id = 10 OR id >= 200")
     left = [i for i in LEFT if i != 10 and i < 200]

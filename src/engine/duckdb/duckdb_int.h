@@ -173,6 +173,8 @@ typedef struct tg_duckdb_files {
         *file_number; /* name of a BIGINT column with the file's position in files; NULL: none */
     const size_t *file_ids; /* per file the number to give instead of its position; NULL: none */
     const char *row_number; /* name of a BIGINT column with the row's position in its file */
+    /* Of each file only the live rows that this one's vector deletes; NULL: all live rows. */
+    const tg_delta_add *const *only_deleted_by;
 } tg_duckdb_files;
 TG_CHECKED tg_code tg_duckdb_put_files(tg_duckdb_session *session, const tg_duckdb_files *files,
                                        const tg_zone *zone, tg_arena *arena, tg_buf *out,
@@ -219,6 +221,16 @@ TG_CHECKED tg_code tg_duckdb_deleted_keep(tg_duckdb_session *session, tg_str tab
                                           int64_t *out_number, tg_error *err);
 /* Of a session that ends. */
 void tg_duckdb_deleted_release(tg_duckdb_session *session);
+
+/* ---- changes.c: change feeds ----------------------------------------------------------------- */
+
+tg_code tg_duckdb_describe_changes(void *self, tg_str path, const tg_change_bound *from,
+                                   const tg_change_bound *to, tg_str name, tg_arena *arena,
+                                   const tg_table **out_table, tg_error *err);
+/* The FROM item of a table with is_changes. */
+TG_CHECKED tg_code tg_duckdb_put_changes(tg_duckdb_session *session, const tg_rel *scan,
+                                         const tg_zone *zone, tg_arena *arena, tg_buf *out,
+                                         tg_error *err);
 
 /* ---- sources.c: CSV, JSON and Parquet files -------------------------------------------------- */
 

@@ -81,6 +81,7 @@ static tg_engine *new_engine(tg_duckdb_instance *instance, const tg_env *env, co
         .cancel = cancel_engine,
         .sibling = new_sibling,
         .describe = tg_duckdb_describe,
+        .describe_changes = tg_duckdb_describe_changes,
         .version_at = tg_duckdb_version_at,
         .identity = tg_duckdb_identity,
         .table_facts = tg_duckdb_table_facts,

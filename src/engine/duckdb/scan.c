@@ -18,6 +18,9 @@
  */
 #include "engine/duckdb/duckdb_int.h"
 
+#define IS_DELETED \
+    "tg_is_deleted(%lld, CAST(r.file_index AS BIGINT), CAST(r.file_row_number AS BIGINT))"
+
 enum { LOOKUP_FILES = 256 }; /* up to here partition values are looked up in a list */
 
 /* The parts of one FROM item, worked out before anything is printed. */
@@ -32,6 +35,7 @@ typedef struct scan_plan {
     bool is_int96;      /* instants of these files are read as local times by DuckDB */
     tg_str *paths;
     int64_t deleted; /* list of deleted rows; 0: there are none */
+    int64_t wanted;  /* list of the rows to be given; 0: all */
 } scan_plan;
 
 static ptrdiff_t partition_index(const tg_duckdb_files *files, tg_str column)
@@ -312,11 +316,13 @@ static tg_code put_wrapped(const scan_plan *plan, tg_buf *out, tg_error *err)
         tg_buf_addf(out, " JOIN (SELECT unnest(range(%zu)) AS i%.*s) AS v ON r.file_index = v.i",
                     plan->files->file_count, TG_SARG(tg_buf_str(&lists)));
     }
+    const char *word = " WHERE ";
     if (plan->deleted) {
-        tg_buf_addf(out,
-                    " WHERE NOT tg_is_deleted(%lld, CAST(r.file_index AS BIGINT), "
-                    "CAST(r.file_row_number AS BIGINT))",
-                    (long long)plan->deleted);
+        tg_buf_addf(out, "%sNOT " IS_DELETED, word, (long long)plan->deleted);
+        word = " AND ";
+    }
+    if (plan->wanted) {
+        tg_buf_addf(out, "%s" IS_DELETED, word, (long long)plan->wanted);
     }
     tg_buf_addc(out, ')');
     return TG_OK;
@@ -382,6 +388,10 @@ tg_code tg_duckdb_put_files(tg_duckdb_session *session, const tg_duckdb_files *f
     }
     TG_TRY(tg_duckdb_deleted_keep(session, files->table_path, files->files, files->file_count,
                                   &plan.deleted, err));
+    if (files->only_deleted_by) {
+        TG_TRY(tg_duckdb_deleted_keep(session, files->table_path, files->only_deleted_by,
+                                      files->file_count, &plan.wanted, err));
+    }
     TG_TRY(find_instants(session, &plan, err));
     if (files->mapping == TG_MAPPING_ID) {
         TG_TRY(tg_duckdb_check_field_ids(session, files->table_path, plan.paths, files->file_count,
@@ -508,6 +518,10 @@ static tg_code put_scan(void *self, const tg_rel *scan, size_t index, tg_buf *ou
     if (scan->table->let.len) {
         put_let(scan, out);
         return TG_OK;
+    }
+    if (scan->table->is_changes) {
+        scans->rows_total = -1;
+        return tg_duckdb_put_changes(scans->session, scan, scans->zone, scans->arena, out, err);
     }
     if (scan->table->format == TG_FORMAT_DELTA) {
         return put_delta(scans, scan, index, out, err);
