@@ -581,10 +581,8 @@ void tg_printer_stmt(tg_printer *p, const tg_stmt *stmt)
         print_named(p, "RESTORE TABLE ", stmt);
         return;
     case TG_STMT_OPTIMIZE:
-        print_named(p, "OPTIMIZE ", stmt);
-        return;
     case TG_STMT_VACUUM:
-        print_named(p, "VACUUM ", stmt);
+        print_named(p, stmt->kind == TG_STMT_OPTIMIZE ? "OPTIMIZE " : "VACUUM ", stmt);
         return;
     case TG_STMT_OTHER:
         if (tg_str_eq(stmt->object_word, TG_S("CREATE"))) {

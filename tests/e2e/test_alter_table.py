@@ -315,3 +315,17 @@ def test_a_constraint_and_writers_at_once(warehouse):
             assert max(found, default=0) < limit
         else:
             assert found == list(range(12))
+
+
+def test_constraints_of_changed_rows(warehouse):
+    """UPDATE, MERGE, INSERT OVERWRITE and REPLACE WHERE write rows too."""
+    warehouse.run("ALTER TABLE t ADD CONSTRAINT c CHECK (a < 10)")
+    before = warehouse.foreign("t")
+    for statement in ("UPDATE t SET a = a + 7 WHERE b = 'z'", "INSERT OVERWRITE t VALUES (10, 'x', 1)",
+                      "INSERT INTO t REPLACE WHERE p = 1 VALUES (10, 'x', 1)",
+                      "MERGE INTO t USING (SELECT 1 AS k) s ON t.a = s.k WHEN MATCHED THEN UPDATE SET a = 11",
+                      "MERGE INTO t USING (SELECT 12 AS k) s ON t.a = s.k WHEN NOT MATCHED THEN INSERT (a, b, p) VALUES (s.k, 'n', 1)"):
+        warehouse.fails(statement, "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES", "CHECK constraint c (a < 10)")
+    assert warehouse.foreign("t") == before
+    warehouse.run("UPDATE t SET a = a + 6 WHERE b = 'z'")
+    assert warehouse.rows("SELECT max(a) FROM t") == [[9]]
