@@ -146,7 +146,7 @@ static tg_code set_not_null(tg_alteration *a, const tg_column_change *change, si
     if (!a->schema.fields[at].nullable) {
         return TG_OK;
     }
-    int64_t nulls;
+    int64_t nulls = 0;
     tg_sql_print_ident(name, &condition);
     tg_buf_addz(&condition, " IS NULL");
     TG_TRY(tg_alteration_count(a, tg_buf_str(&condition), &nulls, err));

@@ -226,7 +226,7 @@ static tg_code add_constraint(tg_alteration *a, tg_error *err)
         return tg_error_at(err, command->constraint.span);
     }
     TG_TRY(bind_check(a, err));
-    int64_t violations;
+    int64_t violations = 0;
     TG_TRY(tg_alteration_count(
         a, tg_str_printf(a->ex->arena, "(%.*s) IS NOT TRUE", TG_SARG(command->check_text)),
         &violations, err));

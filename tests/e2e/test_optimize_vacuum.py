@@ -2,6 +2,7 @@
 """OPTIMIZE and VACUUM: no row changes, what others need stays, and refreshes do not notice."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -290,6 +291,27 @@ def test_files_of_deletion_vectors(warehouse):
     warehouse.run("VACUUM t")
     assert [(table / name).exists() for name in names] == [True, True, False]
     assert first and second
+
+
+@pytest.mark.parametrize("more", [False, True])
+def test_rows_that_deletion_vectors_took(warehouse, golden, more):
+    folder = warehouse.folder / "dv"
+    shutil.copytree(golden / "delta" / "table-with-dv-small" / "table", folder)
+    name = f"delta.`{folder}`"
+    if more:
+        warehouse.run(f"INSERT INTO {name} VALUES (100)")
+    before = warehouse.rows(f"SELECT * FROM {name}")
+    told = metrics(warehouse, f"OPTIMIZE {name}")
+    assert (told["numFilesAdded"], told["numFilesRemoved"]) == (1, 1 + more)
+    assert warehouse.rows(f"SELECT * FROM {name}") == before
+    assert metrics(warehouse, f"OPTIMIZE {name}")["numFilesAdded"] == 0
+    reader = deltalake.QueryBuilder().register("t", deltalake.DeltaTable(str(folder)))
+    assert pyarrow.table(reader.execute("SELECT count(*) AS n FROM t").read_all()).to_pylist() == [{"n": len(before)}]
+    for path in folder.iterdir():
+        os.utime(path, (0, 0))
+    warehouse.run(UNCHECKED, f"VACUUM {name} RETAIN 0 HOURS")
+    assert len([path for path in folder.iterdir() if path.is_file()]) == 1
+    assert warehouse.rows(f"SELECT * FROM {name}") == before
 
 
 def test_two_at_once(warehouse):

@@ -15,6 +15,7 @@ typedef struct file_group { /* a TG_VEC */
     const tg_delta_add **items;
     size_t count, capacity;
     int64_t bytes;
+    bool has_holes; /* one of them has many deleted rows */
 } file_group;
 
 typedef struct optimizer {
@@ -116,10 +117,17 @@ static tg_code is_wanted(optimizer *o, const tg_delta_add *file, bool *out, tg_e
 
 static void close_group(optimizer *o, file_group *open)
 {
-    if (open->count > 1 || (o->options->all && open->count)) {
+    if (open->count > 1 || open->has_holes || (o->options->all && open->count)) {
         TG_VEC_PUSH(o->arena, &o->groups, *open);
     }
     *open = (file_group){0};
+}
+
+/* Has a deletion vector taken more than a twentieth of its rows (as Spark's maxDeletedRowsRatio)? */
+static bool has_holes(const tg_delta_add *file)
+{
+    int64_t records = file->dv ? tg_delta_file_records(file->stats) : -1;
+    return file->dv && (records < 0 || file->dv->cardinality > records / 20);
 }
 
 static tg_code choose_files(optimizer *o, tg_error *err)
@@ -146,7 +154,8 @@ static tg_code choose_files(optimizer *o, tg_error *err)
             continue;
         }
         o->result->considered_files++;
-        if (files[i]->size_bytes >= o->options->target_bytes && !o->options->all) {
+        bool holes = has_holes(files[i]);
+        if (files[i]->size_bytes >= o->options->target_bytes && !o->options->all && !holes) {
             continue;
         }
         if (open.count && open.bytes + files[i]->size_bytes > o->options->target_bytes) {
@@ -154,6 +163,7 @@ static tg_code choose_files(optimizer *o, tg_error *err)
         }
         TG_VEC_PUSH(o->arena, &open, files[i]);
         open.bytes += files[i]->size_bytes;
+        open.has_holes = open.has_holes || holes;
     }
     close_group(o, &open);
     return TG_OK;
