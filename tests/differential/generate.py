@@ -129,7 +129,7 @@ class Generator:
         return f"SELECT {', '.join(self.names('k', 'v'))}, CASE WHEN {test} THEN 1 ELSE 0 END AS fresh FROM f0"
 
     def query_join(self):
-        kind = self.rng.choice(["JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
+        kind = self.rng.choice(["JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "RIGHT JOIN", "FULL JOIN"])
         condition = self.rng.choice(["f0.k = m.k", "f0.k = m.k", "f0.k {nse} m.k", "f0.k = m.k AND m.z2 > 0", "f0.k = m.k AND f0.v < m.z2"])
         if kind == "FULL JOIN":
             condition = "f0.k = m.k"
