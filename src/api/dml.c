@@ -401,6 +401,26 @@ static void set_defaults(tg_arena *arena, tg_query *query)
     }
 }
 
+/* BY NAME holds for the fields of structs too. */
+static tg_code check_field_names(const insert *in, tg_error *err)
+{
+    for (size_t i = 0; i < in->rel->column_count; i++) {
+        ptrdiff_t at = tg_schema_find(in->target.schema, in->names[i]);
+        const tg_type *from = in->rel->columns[i].type;
+        if (at < 0 || tg_sql_same_field_names(from, in->target.schema.fields[at].type)) {
+            continue;
+        }
+        tg_arena *arena = in->ex->arena;
+        TG_ERR(err, INCOMPATIBLE_DATA_FOR_TABLE_CANNOT_SAFELY_CAST,
+               "cannot store %.*s by name in column `%.*s`, which is %.*s",
+               TG_SARG(tg_type_text(arena, from)), TG_SARG(in->names[i]),
+               TG_SARG(tg_type_text(arena, in->target.schema.fields[at].type)));
+        return tg_error_hint(err, "Give the struct its fields under the table's names and in the "
+                                  "table's order: named_struct('name', value, ...).");
+    }
+    return TG_OK;
+}
+
 static tg_code bind_insert(insert *in, tg_resolver *resolver, tg_error *err)
 {
     const tg_stmt *stmt = in->stmt;
@@ -426,7 +446,8 @@ static tg_code bind_insert(insert *in, tg_resolver *resolver, tg_error *err)
         in->rel = in->bound.rel;
         TG_TRY(code);
     }
-    return check_names(in, err);
+    TG_TRY(check_names(in, err));
+    return in->stmt->by_name ? check_field_names(in, err) : TG_OK;
 }
 
 /* The query's rows as the table's: renamed, cast, in order, NULL where nothing was given. */
@@ -442,7 +463,9 @@ static tg_code stored_rows(const insert *in, tg_rel **out, tg_error *err)
     named->columns = columns;
     tg_schema unique;
     TG_TRY(tg_sql_output_schema(named, in->ex->arena, &unique, err));
-    tg_code code = tg_sql_project_by_name(named, in->target.schema, in->ex->arena, out, err);
+    tg_code code = in->stmt->by_name ? check_field_names(in, err) : TG_OK;
+    code = code == TG_OK ? tg_sql_project_by_name(named, in->target.schema, in->ex->arena, out, err)
+                         : code;
     return code == TG_OK || !err || err->has_span ? code : tg_error_at(err, in->stmt->query->span);
 }
 

@@ -121,19 +121,18 @@ bool tg_sql_is_default(const tg_expr *expr)
            tg_str_ieq(expr->name.parts[0].text, TG_S("default"));
 }
 
-/* Structs are stored field by field: under other names that would mix them up. */
-static bool same_field_names(const tg_type *from, const tg_type *to)
+bool tg_sql_same_field_names(const tg_type *from, const tg_type *to)
 {
     if (from->kind != to->kind || !tg_type_is_nested(from)) {
         return true;
     }
     if (from->kind != TG_TYPE_STRUCT) {
-        return same_field_names(from->element, to->element) &&
-               (from->kind == TG_TYPE_ARRAY || same_field_names(from->key, to->key));
+        return tg_sql_same_field_names(from->element, to->element) &&
+               (from->kind == TG_TYPE_ARRAY || tg_sql_same_field_names(from->key, to->key));
     }
     for (size_t i = 0; i < from->field_count && i < to->field_count; i++) {
         if (!tg_str_ieq(from->fields[i].name, to->fields[i].name) ||
-            !same_field_names(from->fields[i].type, to->fields[i].type)) {
+            !tg_sql_same_field_names(from->fields[i].type, to->fields[i].type)) {
             return false;
         }
     }
@@ -144,8 +143,9 @@ tg_code tg_dml_store(tg_dml *dml, tg_bexpr *expr, const tg_field *field, tg_bexp
                      tg_error *err)
 {
     tg_arena *arena = dml->b.arena;
-    if (!tg_type_equal(expr->type, field->type) && (!tg_sql_can_store(expr->type, field->type) ||
-                                                    !same_field_names(expr->type, field->type))) {
+    if (!tg_type_equal(expr->type, field->type) &&
+        (!tg_sql_can_store(expr->type, field->type) ||
+         !tg_sql_same_field_names(expr->type, field->type))) {
         TG_ERR(err, INCOMPATIBLE_DATA_FOR_TABLE_CANNOT_SAFELY_CAST,
                "cannot store %.*s in column `%.*s`, which is %.*s",
                TG_SARG(tg_type_text(arena, expr->type)), TG_SARG(field->name),

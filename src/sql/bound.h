@@ -263,6 +263,11 @@ bool tg_sql_bexpr_is_random(const tg_bexpr *expr);
 /* A filter above rel. predicate's columns are 1 + output position (as tg_sql_bind_predicate gives);
  * they are rebased to rel's ids. */
 tg_rel *tg_sql_filter_output(tg_rel *rel, const tg_bexpr *predicate, tg_arena *arena);
+/*
+ * Have structs at all levels their fields under the same names, in the same order? They are stored
+ * field by field: what is stored by name would be mixed up else.
+ */
+bool tg_sql_same_field_names(const tg_type *from, const tg_type *to);
 /* A projection of rel's output to a target schema by name: reorders, casts (Spark's store
  * assignment, ANSI), NULL for missing columns. */
 TG_CHECKED tg_code tg_sql_project_by_name(tg_rel *rel, tg_schema target, tg_arena *arena,

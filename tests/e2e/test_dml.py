@@ -390,3 +390,12 @@ def test_append_only(tidegate):
         warehouse.fails(text, "DELTA_CANNOT_MODIFY_APPEND_ONLY")
     warehouse.run("MERGE INTO t USING (SELECT 5 AS k) s ON t.k = s.k WHEN NOT MATCHED THEN INSERT *")
     assert warehouse.foreign("t") == [[1], [5]]
+
+
+@pytest.mark.parametrize("value", ["named_struct('b', 20, 'a', 10)", "named_struct('a', 10, 'c', 20)", "named_struct('a', NULL, 'B', 1, 'c', 2)"])
+@pytest.mark.parametrize("how", ["BY NAME", "BY NAME REPLACE WHERE k = 1", "BY NAME REPLACE USING (k)"])
+def test_by_name_holds_inside_structs(tidegate, value, how):
+    warehouse = Warehouse(tidegate)
+    warehouse.run("CREATE TABLE t (k INT, s STRUCT<a: INT, b: INT>)", "INSERT INTO t BY NAME SELECT 1 AS k, named_struct('A', 1, 'B', 2) AS s")
+    warehouse.fails(f"INSERT INTO t {how} SELECT {value} AS s, 1 AS k", "INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_SAFELY_CAST", "`s`")
+    assert warehouse.rows("SELECT k, s.a, s.b FROM t") == [[1, 1, 2]]
