@@ -65,7 +65,7 @@ tg_code tg_api_clustered_properties(tg_execution *ex, tg_schema schema,
         }
         names[i] = expr->name.parts[0];
     }
-    const tg_str *columns;
+    const tg_str *columns = NULL;
     TG_TRY(tg_api_clustering_columns(ex, schema, names, clauses->cluster_count, &columns, err));
     tg_property *properties = TG_NEW_ARRAY(ex->arena, tg_property, clauses->property_count + 1);
     for (size_t i = 0; i < clauses->property_count; i++) {

@@ -65,7 +65,7 @@ static void set_row_type(tg_execution *ex, const char *const *names, const tg_ty
     }
     ex->result->schema = (tg_schema){.fields = fields, .count = count};
     ex->result->values = list->items;
-    ex->result->row_count = list->count / count;
+    ex->result->row_count = count ? list->count / count : 0;
 }
 
 /* ---- DETAIL ---------------------------------------------------------------------------------- */

@@ -169,7 +169,7 @@ static tg_code check_retention(const tg_delta_vacuum_options *options, int64_t w
     if (!options->checks_retention || options->retain_ms < 0 || options->retain_ms >= wanted_ms) {
         return TG_OK;
     }
-    const int64_t hour = 3600 * 1000;
+    const int64_t hour = 3600000;
     (void)TG_ERR(err, TIDEGATE_VACUUM_RETENTION_TOO_SHORT,
                  "are you sure you would like to vacuum files with such a low retention period? "
                  "Delta table `%.*s` keeps removed files for %lld hours",

@@ -294,7 +294,7 @@ tg_code tg_duckdb_partitions(void *self, tg_str path, const tg_zone *zone, tg_ar
                              const tg_value **out_values, size_t *out_count, tg_error *err);
 tg_code tg_duckdb_vacuum(void *self, tg_str path, const tg_vacuum *vacuum, tg_arena *arena,
                          tg_vacuum_result *out_result, tg_error *err);
-tg_code tg_duckdb_optimize(void *self, tg_str path, const tg_optimize *optimize, tg_arena *arena,
+tg_code tg_duckdb_optimize(void *self, tg_str path, const tg_optimize *options, tg_arena *arena,
                            tg_optimize_result *out_result, tg_error *err);
 
 /* ---- not_null.c ------------------------------------------------------------------------------ */

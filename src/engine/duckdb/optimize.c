@@ -139,7 +139,7 @@ static tg_code choose_files(optimizer *o, tg_error *err)
         files[i] = &snapshot->files[i];
     }
     if (count) {
-        qsort_r(files, count, sizeof(*files), compare_files, o);
+        qsort_r(files, count, sizeof(void *), compare_files, o);
     }
     file_group open = {0};
     bool wanted = false;
