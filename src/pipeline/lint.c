@@ -451,8 +451,57 @@ static void lint_joins(linter *l, const tg_expr *name, const origin *from)
     }
 }
 
+/* The item of the select list that gives the column; NULL: a star does, or it cannot be told. */
+static const tg_select_item *item_of(const tg_query *query, tg_str column)
+{
+    const tg_query_body *body = query->body;
+    const tg_select_item *found = NULL;
+    for (size_t i = 0; body->kind == TG_BODY_SELECT && i < body->select->item_count; i++) {
+        const tg_select_item *item = &body->select->items[i];
+        bool is_name = item->expr->kind == TG_EXPR_NAME;
+        tg_str name = item->alias.text;
+        if (!name.len && is_name) {
+            name = item->expr->name.parts[item->expr->name.count - 1].text;
+        }
+        if (tg_str_ieq(name, column)) {
+            found = found ? NULL : item;
+        }
+    }
+    return found;
+}
+
+/* a.d where the output's d is no a.d. */
+static void lint_alias(linter *l, const tg_expr *expr)
+{
+    const tg_name *name = &expr->name;
+    if (name->count < 2 || tg_schema_find(l->schema, name->parts[0].text) >= 0) {
+        return; /* no alias, or a field of a struct */
+    }
+    tg_str alias = name->parts[0].text, column = name->parts[1].text;
+    const tg_select_item *item = item_of(l->flow->spec->query, column);
+    if (!item) {
+        return;
+    }
+    const tg_name *source = item->expr->kind == TG_EXPR_NAME ? &item->expr->name : NULL;
+    bool is_same = source && tg_str_ieq(source->parts[source->count - 1].text, column) &&
+                   (source->count == 1 || tg_str_ieq(source->parts[source->count - 2].text, alias));
+    if (!is_same) {
+        add(l, TG_LINT_OTHER_COLUMN, expr->span,
+            tg_str_printf(l->arena,
+                          "`%.*s.%.*s` is taken for the table's column `%.*s`, which the query "
+                          "takes from: %.*s",
+                          TG_SARG(alias), TG_SARG(column), TG_SARG(column),
+                          TG_SARG(text_of(l, item->expr))),
+            tg_str_printf(l->arena,
+                          "Write `%.*s` if that is meant; else select %.*s.%.*s under a name of "
+                          "its own and use that.",
+                          TG_SARG(column), TG_SARG(alias), TG_SARG(column)));
+    }
+}
+
 static void lint_name(linter *l, const tg_expr *expr, tg_map *seen)
 {
+    lint_alias(l, expr);
     tg_str last = expr->name.parts[expr->name.count - 1].text;
     ptrdiff_t at = tg_schema_find(l->schema, last);
     origin from = {0};

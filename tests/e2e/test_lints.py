@@ -58,6 +58,9 @@ class Project:
     ("CREATE MATERIALIZED VIEW m AS SELECT d, current_date() AS today FROM e", "TG006", "today"),
     ("d > DATE'2024-01-01'" + SUMS.format("sum(x)"), "TG007", "sum(CAST(x AS DECIMAL(38, 6)))"),
     ("d > DATE'2024-01-01'" + SUMS.format("avg(x * 2)"), "TG007", "avg(CAST(x * 2 AS DECIMAL(38, 6)))"),
+    ("a.d >= DATE'2024-01-01' BY NAME SELECT a.k, b.d FROM e AS a JOIN r AS b ON a.k = b.k AND a.d = b.d", "TG008", "Write `d`"),
+    ("a.d >= DATE'2024-01-01' BY NAME SELECT a.k, date_add(a.d, 1) AS d FROM e AS a", "TG008", "select a.d under a name"),
+    ("a.k > 1 BY NAME SELECT a.d, a.x AS k FROM e AS a", "TG008", "Write `k`"),
 ])
 def test_it_speaks(tidegate, flow, code, fix):
     project = Project(tidegate, flow)
@@ -94,6 +97,10 @@ def test_it_speaks(tidegate, flow, code, fix):
     "d > DATE'2024-01-01'" + SUMS.format("max(x)"),
     "d > DATE'2024-01-01'" + SUMS.format("sum(CAST(x AS DECIMAL(38, 6)))"),
     "CREATE MATERIALIZED VIEW m AS SELECT d, sum(x) AS s FROM e GROUP BY d",
+    "a.d >= DATE'2024-01-01' BY NAME SELECT a.k, a.d FROM e AS a JOIN r AS b ON a.k = b.k AND a.d = b.d",
+    "a.d >= DATE'2024-01-01' BY NAME SELECT k, d FROM e AS a",
+    "a.d >= DATE'2024-01-01' BY NAME SELECT a.* FROM e AS a",
+    "e.d >= DATE'2024-01-01' BY NAME SELECT e.d, k FROM main.default.e",
 ])
 def test_it_is_silent(tidegate, flow):
     assert Project(tidegate, flow).lints() == []
