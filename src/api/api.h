@@ -99,10 +99,9 @@ int tg_api_update(tg_api *api, const tg_update_options *options, tg_update_resul
                   tg_diags *diags);
 /*
  * What the session's pipeline left unfinished, and the options that run it again (as they are, or
- * with sink and explain set). out_retry->table_count 0: nothing to do, and why. id and the rest as
- * tg_retry_plan.
+ * with sink and explain set). out_retry->table_count 0: nothing to do, and why.
  */
-TG_CHECKED tg_code tg_api_retry_options(tg_api *api, tg_str id, bool allow_clock_back,
+TG_CHECKED tg_code tg_api_retry_options(tg_api *api, const tg_retry_request *request,
                                         tg_retry *out_retry, tg_update_options *out_options,
                                         tg_diags *warnings, tg_error *err);
 

@@ -5,7 +5,8 @@
 
 #include "api/api_int.h"
 
-/* The event-log table of the session's pipeline, <catalog>.<schema>.event_log_<pipeline id>. */
+/* The event-log table of the session's pipeline, <catalog>.<schema>.event_log_<pipeline id>, in the
+ * spec's own catalog and schema, whatever environment the session is of. */
 typedef struct tg_event_table {
     tg_str pipeline_id;
     tg_location location;

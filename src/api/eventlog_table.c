@@ -68,8 +68,9 @@ tg_code tg_event_table_find(tg_api *api, tg_arena *arena, tg_event_table *out, b
         return TG_OK;
     }
     tg_ident *parts = TG_NEW_ARRAY(arena, tg_ident, 3);
-    parts[0].text = spec->catalog;
-    parts[1].text = spec->schema;
+    /* The file's own: one log for all environments, as all of them share the storage's event files. */
+    parts[0].text = spec->declared_catalog.len ? spec->declared_catalog : spec->catalog;
+    parts[1].text = spec->declared_schema.len ? spec->declared_schema : spec->schema;
     parts[2].text = table_name(arena, out->pipeline_id);
     const tg_name name = {.parts = parts, .count = 3};
     return tg_catalog_locate(&api->catalog, &name, arena, &out->location, err);

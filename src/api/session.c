@@ -221,7 +221,7 @@ static bool is_only_guarded(const tg_update_result *result)
 
 enum { RETRY_UPDATES = 1000 }; /* older ones are not asked what is left of them */
 
-tg_code tg_api_retry_options(tg_api *api, tg_str id, bool allow_clock_back, tg_retry *out_retry,
+tg_code tg_api_retry_options(tg_api *api, const tg_retry_request *request, tg_retry *out_retry,
                              tg_update_options *out_options, tg_diags *warnings, tg_error *err)
 {
     const tg_api_history_options all = {
@@ -229,7 +229,7 @@ tg_code tg_api_retry_options(tg_api *api, tg_str id, bool allow_clock_back, tg_r
     tg_past_update *past;
     size_t count;
     TG_TRY(tg_api_history(api, &all, api->arena, &past, &count, warnings, err));
-    TG_TRY(tg_retry_plan(past, count, id, allow_clock_back, api->arena, out_retry, err));
+    TG_TRY(tg_retry_plan(past, count, request, api->arena, out_retry, err));
     if (!out_retry->update) {
         return TG_OK;
     }
@@ -242,9 +242,11 @@ tg_code tg_api_retry_options(tg_api *api, tg_str id, bool allow_clock_back, tg_r
     out_options->param_count = out_retry->param_count;
     out_options->now = out_retry->update->now;
     out_options->timezone = out_retry->update->timezone;
+    out_options->catalog = out_retry->update->catalog;
+    out_options->schema = out_retry->update->schema;
     out_options->cause = "RETRY_ON_FAILURE";
     out_options->retry_of = out_retry->update->update_id;
-    out_options->allow_clock_back = allow_clock_back;
+    out_options->allow_clock_back = request->allow_clock_back;
     return TG_OK;
 }
 
@@ -257,8 +259,9 @@ int tg_api_update(tg_api *api, const tg_update_options *options, tg_update_resul
     with_time.now = options->now.len ? options->now : api->now_text;
     with_time.timezone = options->timezone.len ? options->timezone : api->zone_text;
     const tg_spec *spec;
-    tg_code code = tg_spec_with_params(api->spec, options->params, options->param_count, api->arena,
-                                       &spec, diags);
+    tg_code code =
+        tg_spec_with_params(tg_spec_in(api->spec, options->catalog, options->schema, api->arena),
+                            options->params, options->param_count, api->arena, &spec, diags);
     if (code != TG_OK) {
         return diags->items[0].cls == TG_E_TIDEGATE_INVALID_OPTION
                    ? TG_STATUS_USAGE

@@ -26,11 +26,25 @@ static void tell_refused(const tg_retry *retry)
     }
 }
 
+/* One environment's failure does not hide another's. */
+static void tell_others(const tg_retry *retry)
+{
+    for (size_t i = 0; i < retry->other_count; i++) {
+        const tg_logged_update *update = retry->others[i];
+        fprintf(stderr,
+                "note: update %.*s of environment %.*s.%.*s is left unfinished too\n"
+                "      retry it by: tidegate retry %.*s\n",
+                TG_SARG(update->update_id), TG_SARG(update->catalog), TG_SARG(update->schema),
+                TG_SARG(update->update_id));
+    }
+}
+
 static void tell_begin(const tg_retry *retry)
 {
     const tg_logged_update *update = retry->update;
-    tg_cli_say("Retrying update %.*s with its clock %.*s and zone %.*s", TG_SARG(update->update_id),
-               TG_SARG(update->now), TG_SARG(update->timezone));
+    tg_cli_say("Retrying update %.*s with its clock %.*s and zone %.*s in environment %.*s.%.*s",
+               TG_SARG(update->update_id), TG_SARG(update->now), TG_SARG(update->timezone),
+               TG_SARG(update->catalog), TG_SARG(update->schema));
     for (size_t i = 0; i < retry->table_count; i++) {
         tg_cli_say("Selected %.*s", TG_SARG(retry->tables[i]));
     }
@@ -48,9 +62,12 @@ static int retry_update(tg_cli *cli, tg_api *api)
     tg_diags warnings = TG_DIAGS_INIT;
     tg_retry retry;
     tg_update_options options = {.explain = cli->given[TG_OPT_EXPLAIN], .sink = &sink};
-    tg_str id = cli->arguments.count ? tg_str_trim(cli->arguments.items[0]) : (tg_str){0};
-    tg_code code = tg_api_retry_options(api, id, cli->given[TG_OPT_ALLOW_CLOCK_BACK], &retry,
-                                        &options, &warnings, &err);
+    const tg_retry_request request = {
+        .id = cli->arguments.count ? tg_str_trim(cli->arguments.items[0]) : (tg_str){0},
+        .catalog = cli->value[TG_OPT_CATALOG],
+        .schema = cli->value[TG_OPT_SCHEMA],
+        .allow_clock_back = cli->given[TG_OPT_ALLOW_CLOCK_BACK]};
+    tg_code code = tg_api_retry_options(api, &request, &retry, &options, &warnings, &err);
     tg_cli_print_diags(&warnings);
     tg_diags_dispose(&warnings);
     if (code != TG_OK) {
@@ -58,6 +75,7 @@ static int retry_update(tg_cli *cli, tg_api *api)
         return tg_api_status(code, /* nothing_touched= */ true);
     }
     tell_refused(&retry);
+    tell_others(&retry);
     if (!retry.table_count) {
         tell_nothing(&retry, as_json);
         return TG_STATUS_OK;

@@ -173,7 +173,8 @@ typedef struct tg_logged_update {
     /* the request */
     tg_str now; /* its clock, an instant as --now takes it */
     int64_t now_us;
-    tg_str timezone; /* as --timezone takes it */
+    tg_str timezone;        /* as --timezone takes it */
+    tg_str catalog, schema; /* its environment: what names without them meant */
     bool full_refresh, validate_only;
     const tg_str *refresh_selection, *full_refresh_selection, *reset_checkpoint_selection;
     size_t refresh_count, full_refresh_count, reset_checkpoint_count;

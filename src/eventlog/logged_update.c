@@ -90,6 +90,9 @@ static void take_request(tg_update_gatherer *gatherer, const tg_event_record *ev
             event->timestamp_us; /* not ours: the time of the event is the best guess */
     }
     update->timezone = kept(gatherer, details, "timezone");
+    struct yyjson_val *config = tg_json_get(details, "config");
+    update->catalog = kept(gatherer, config, "catalog");
+    update->schema = kept(gatherer, config, "schema");
     update->full_refresh = tg_json_get_bool(details, "full_refresh", false);
     update->validate_only = tg_json_get_bool(details, "validate_only", false);
     update->refresh_selection =

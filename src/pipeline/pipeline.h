@@ -82,6 +82,8 @@ typedef struct tg_spec_options {
 TG_CHECKED tg_code tg_spec_load_as(const tg_fs *fs, tg_str path, tg_str folder,
                                    const tg_spec_options *options, tg_arena *arena,
                                    const tg_spec **out_spec, tg_diags *diags);
+/* A loaded spec in another environment; an empty name: the one that it has. Texts are copied. */
+const tg_spec *tg_spec_in(const tg_spec *spec, tg_str catalog, tg_str schema, tg_arena *arena);
 /* NAME=VALUE, whose texts are borrowed. TIDEGATE_INVALID_OPTION without "=" or name. */
 TG_CHECKED tg_code tg_param_parse(tg_str text, const char *origin, tg_param *out, tg_error *err);
 /*
@@ -292,12 +294,14 @@ typedef struct tg_update_options {
     size_t override_count;
     const tg_str *adopt; /* --adopt: tables to take over from whom they belong to; short or full */
     size_t adopt_count;
-    tg_str update_id;  /* who starts it may have told it already; empty: a new one */
-    tg_str now;        /* --now as written; empty: the clock of tg_env */
-    tg_str timezone;   /* --timezone; empty: the spec's */
-    bool explain;      /* keep the printed refresh programs in the result */
-    const char *cause; /* "USER_ACTION", "API_CALL", ...; NULL: USER_ACTION */
-    tg_str retry_of;   /* the id of the update that this one repeats; empty: none */
+    tg_str update_id;       /* who starts it may have told it already; empty: a new one */
+    tg_str now;             /* --now as written; empty: the clock of tg_env */
+    tg_str timezone;        /* --timezone; empty: the spec's */
+    tg_str catalog, schema; /* another environment than the session's; read by whoever builds the
+                               graph; empty: the session's */
+    bool explain;           /* keep the printed refresh programs in the result */
+    const char *cause;      /* "USER_ACTION", "API_CALL", ...; NULL: USER_ACTION */
+    tg_str retry_of;        /* the id of the update that this one repeats; empty: none */
     /*
      * Sources to read at these versions instead of their newest (found by path), if they are what
      * they were: TIDEGATE_PINNED_SOURCE_GONE otherwise, with pin_remedy as its hint.

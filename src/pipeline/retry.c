@@ -5,12 +5,15 @@
  */
 #include "pipeline/retry.h"
 
+typedef TG_VEC(tg_str) name_list;
+
 typedef struct chooser {
     tg_arena *arena;
     bool is_explicit, allows_clock_back;
     tg_map succeeded; /* flow -> the later update that refreshed it, in whatever way */
     tg_map refreshed; /* flow -> the same, with its own predicate */
     TG_VEC(const tg_logged_update *) refused;
+    TG_VEC(const tg_logged_update *) others; /* of other environments than the chosen one's */
     tg_retry *out;
 } chooser;
 
@@ -131,12 +134,15 @@ static tg_code check_repeatable(const tg_logged_update *update, tg_error *err)
     return tg_error_hint(err, "Run it again as it was, with --now %.*s.", TG_SARG(update->now));
 }
 
-/* Is there something of the update to run again? */
-static tg_code choose(chooser *c, const tg_logged_update *update, bool *out_chosen, tg_error *err)
+/* What of an update is not done. */
+typedef struct remains {
+    name_list tables, done;
+    const tg_logged_flow *late; /* one that a later update refreshed; NULL: none */
+} remains;
+
+static remains remains_of(const chooser *c, const tg_logged_update *update)
 {
-    TG_VEC(tg_str) tables = {0};
-    TG_VEC(tg_str) done = {0};
-    const tg_logged_flow *late = NULL;
+    remains left = {0};
     for (size_t i = 0; i < update->flow_count && !update->validate_only; i++) {
         const tg_logged_flow *flow = &update->flows[i];
         if (!is_unfinished(flow)) {
@@ -145,23 +151,30 @@ static tg_code choose(chooser *c, const tg_logged_update *update, bool *out_chos
         bool is_done = !c->is_explicit && !c->allows_clock_back && !has_override(update, flow) &&
                        tg_map_has(&c->refreshed, flow->flow_name);
         if (is_done) {
-            TG_VEC_PUSH(c->arena, &done, flow->flow_name);
+            TG_VEC_PUSH(c->arena, &left.done, flow->flow_name);
             continue;
         }
-        late = !late && tg_map_has(&c->succeeded, flow->flow_name) ? flow : late;
+        left.late = !left.late && tg_map_has(&c->succeeded, flow->flow_name) ? flow : left.late;
         tg_str table = quoted_name(flow->dataset_name, c->arena);
-        if (!tg_str_is_in(table, tables.items, tables.count)) {
-            TG_VEC_PUSH(c->arena, &tables, table);
+        if (!tg_str_is_in(table, left.tables.items, left.tables.count)) {
+            TG_VEC_PUSH(c->arena, &left.tables, table);
         }
     }
-    *out_chosen = c->is_explicit || tables.count > 0;
+    return left;
+}
+
+/* Is there something of the update to run again? */
+static tg_code choose(chooser *c, const tg_logged_update *update, bool *out_chosen, tg_error *err)
+{
+    remains left = remains_of(c, update);
+    *out_chosen = c->is_explicit || left.tables.count > 0;
     if (!*out_chosen) {
         return TG_OK;
     }
-    if (late && !c->allows_clock_back) {
-        return overtaken(c, update, late, err);
+    if (left.late && !c->allows_clock_back) {
+        return overtaken(c, update, left.late, err);
     }
-    if (tables.count) {
+    if (left.tables.count) {
         TG_TRY(check_repeatable(update, err));
     }
     tg_override *overrides = TG_NEW_ARRAY(c->arena, tg_override, update->override_count);
@@ -177,37 +190,82 @@ static tg_code choose(chooser *c, const tg_logged_update *update, bool *out_chos
                                .origin = "the update that is retried"};
     }
     *c->out = (tg_retry){.update = update,
-                         .tables = tables.items,
-                         .table_count = tables.count,
+                         .tables = left.tables.items,
+                         .table_count = left.tables.count,
                          .overrides = overrides,
                          .override_count = update->override_count,
                          .params = params,
                          .param_count = update->parameter_count,
-                         .done = done.items,
-                         .done_count = done.count};
+                         .done = left.done.items,
+                         .done_count = left.done.count};
     return TG_OK;
+}
+
+/* ---- environments ---------------------------------------------------------------------------- */
+
+static bool is_same_environment(const tg_logged_update *a, const tg_logged_update *b)
+{
+    return tg_str_ieq(a->catalog, b->catalog) && tg_str_ieq(a->schema, b->schema);
+}
+
+static bool is_of(const tg_retry_request *request, const tg_logged_update *update)
+{
+    return (!request->catalog.len || tg_str_ieq(request->catalog, update->catalog)) &&
+           (!request->schema.len || tg_str_ieq(request->schema, update->schema));
+}
+
+/* Of an environment that has none yet: who asks for the newest is told that it is not all. */
+static void keep_other(chooser *c, const tg_logged_update *update)
+{
+    bool is_known = is_same_environment(update, c->out->update);
+    for (size_t i = 0; i < c->others.count; i++) {
+        is_known = is_known || is_same_environment(update, c->others.items[i]);
+    }
+    if (!is_known && remains_of(c, update).tables.count > 0) {
+        TG_VEC_PUSH(c->arena, &c->others, update);
+    }
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static tg_code find_explicit(const tg_past_update *past, size_t count, tg_str id,
-                             const tg_past_update **out, tg_error *err)
+static tg_code not_found(const tg_past_update *past, size_t count, const tg_retry_request *request,
+                         tg_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const tg_logged_update *update = past[i].update;
+        if (tg_str_istarts(update->update_id, request->id)) {
+            (void)TG_ERR(err, TIDEGATE_UNKNOWN_UPDATE,
+                         "update %.*s is of the environment %.*s.%.*s, not of the one asked for",
+                         TG_SARG(update->update_id), TG_SARG(update->catalog),
+                         TG_SARG(update->schema));
+            return tg_error_hint(err, "Leave out --catalog and --schema: an update is retried in "
+                                      "its own environment.");
+        }
+    }
+    (void)TG_ERR(err, TIDEGATE_UNKNOWN_UPDATE, "no update has the id '%.*s'", TG_SARG(request->id));
+    return tg_error_hint(err, "tidegate history lists them.");
+}
+
+static tg_code find_explicit(const tg_past_update *past, size_t count,
+                             const tg_retry_request *request, const tg_past_update **out,
+                             tg_error *err)
 {
     *out = NULL;
     for (size_t i = 0; i < count; i++) {
-        if (!tg_str_istarts(past[i].update->update_id, id)) {
+        if (!tg_str_istarts(past[i].update->update_id, request->id) ||
+            !is_of(request, past[i].update)) {
             continue;
         }
         if (*out) {
             (void)TG_ERR(err, TIDEGATE_UNKNOWN_UPDATE,
-                         "more than one update has an id that begins with '%.*s'", TG_SARG(id));
+                         "more than one update has an id that begins with '%.*s'",
+                         TG_SARG(request->id));
             return tg_error_hint(err, "Give more of it; tidegate history lists them.");
         }
         *out = &past[i];
     }
     if (!*out) {
-        (void)TG_ERR(err, TIDEGATE_UNKNOWN_UPDATE, "no update has the id '%.*s'", TG_SARG(id));
-        return tg_error_hint(err, "tidegate history lists them.");
+        return not_found(past, count, request, err);
     }
     if ((*out)->is_running) {
         (void)TG_ERR(err, TIDEGATE_UPDATE_RUNNING, "update %.*s is still running",
@@ -217,30 +275,56 @@ static tg_code find_explicit(const tg_past_update *past, size_t count, tg_str id
     return TG_OK;
 }
 
-tg_code tg_retry_plan(const tg_past_update *past, size_t past_count, tg_str id,
-                      bool allow_clock_back, tg_arena *arena, tg_retry *out, tg_error *err)
+/* Without an id: the newest that is left; behind it, what is left of other environments. */
+static tg_code look_at(chooser *c, const tg_retry_request *request, const tg_past_update *past,
+                       bool *is_chosen, tg_error *err)
+{
+    if (!is_of(request, past->update)) {
+        return TG_OK;
+    }
+    if (was_refused(past->update)) {
+        if (!*is_chosen) {
+            TG_VEC_PUSH(c->arena, &c->refused, past->update);
+        }
+        return TG_OK;
+    }
+    if (past->is_running) {
+        return TG_OK;
+    }
+    if (*is_chosen) {
+        keep_other(c, past->update);
+        return TG_OK;
+    }
+    return choose(c, past->update, is_chosen, err);
+}
+
+tg_code tg_retry_plan(const tg_past_update *past, size_t past_count,
+                      const tg_retry_request *request, tg_arena *arena, tg_retry *out,
+                      tg_error *err)
 {
     *out = (tg_retry){0};
     chooser c = {.arena = arena,
-                 .is_explicit = id.len > 0,
-                 .allows_clock_back = allow_clock_back,
+                 .is_explicit = request->id.len > 0,
+                 .allows_clock_back = request->allow_clock_back,
                  .out = out};
     tg_map_init(&c.succeeded, arena);
     tg_map_init(&c.refreshed, arena);
     const tg_past_update *wanted = NULL;
     if (c.is_explicit) {
-        TG_TRY(find_explicit(past, past_count, id, &wanted, err));
+        TG_TRY(find_explicit(past, past_count, request, &wanted, err));
     }
     bool is_chosen = false;
-    for (size_t i = 0; i < past_count && !is_chosen; i++) {
-        if (!wanted && was_refused(past[i].update)) {
-            TG_VEC_PUSH(arena, &c.refused, past[i].update);
-        } else if ((!wanted || wanted == &past[i]) && !past[i].is_running) {
+    for (size_t i = 0; i < past_count && !(is_chosen && wanted); i++) {
+        if (!wanted) {
+            TG_TRY(look_at(&c, request, &past[i], &is_chosen, err));
+        } else if (wanted == &past[i]) {
             TG_TRY(choose(&c, past[i].update, &is_chosen, err));
         }
         keep_successes(&c, past[i].update);
     }
     out->refused = c.refused.items;
     out->refused_count = c.refused.count;
+    out->others = c.others.items;
+    out->other_count = c.others.count;
     return TG_OK;
 }

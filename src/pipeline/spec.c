@@ -491,6 +491,17 @@ tg_code tg_spec_load_as(const tg_fs *fs, tg_str path, tg_str folder, const tg_sp
     return TG_OK;
 }
 
+const tg_spec *tg_spec_in(const tg_spec *spec, tg_str catalog, tg_str schema, tg_arena *arena)
+{
+    if (!catalog.len && !schema.len) {
+        return spec;
+    }
+    tg_spec *copy = tg_arena_memdup(arena, spec, sizeof(*spec));
+    copy->catalog = instead_of(spec->catalog, catalog, arena);
+    copy->schema = instead_of(spec->schema, schema, arena);
+    return copy;
+}
+
 tg_catalog tg_spec_catalog(const tg_spec *spec, const tg_fs *fs)
 {
     return (tg_catalog){.fs = fs,
