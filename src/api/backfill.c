@@ -73,6 +73,24 @@ static bool is_same_bound(tg_backfill_run *b, tg_str given, tg_str recorded, con
             tg_value_cmp(mine, old) == 0);
 }
 
+static bool is_same_setting(const tg_backfill_run *b, const tg_backfill_head *head)
+{
+    const tg_backfill_request *request = b->request;
+    for (size_t i = 0; i < request->param_count; i++) {
+        const tg_param *given = &request->params[i];
+        bool is_found = false;
+        for (size_t j = 0; j < head->param_count && !is_found; j++) {
+            is_found = tg_str_eq(given->name, head->params[j].name) &&
+                       tg_str_eq(given->value, head->params[j].value);
+        }
+        if (!is_found) {
+            return false;
+        }
+    }
+    return (!head->catalog.len || tg_str_ieq(head->catalog, b->graph->spec->catalog)) &&
+           (!head->schema.len || tg_str_ieq(head->schema, b->graph->spec->schema));
+}
+
 /* Does the request ask for what is open, as far as it says anything? */
 static bool is_same_work(tg_backfill_run *b, const tg_backfill_head *head)
 {
@@ -86,6 +104,7 @@ static bool is_same_work(tg_backfill_run *b, const tg_backfill_head *head)
            is_same_bound(b, request->from, head->from, "--from") &&
            is_same_bound(b, request->to, head->to, "--to") &&
            (!request->column.len || tg_str_ieq(request->column, head->column)) &&
+           is_same_setting(b, head) &&
            (!b->api->zone_text.len || tg_str_ieq(b->api->zone_text, head->timezone)) &&
            (!b->api->has_now || b->api->now_us == head->now_us);
 }
@@ -215,6 +234,36 @@ static bool skip_covered(tg_backfill_run *b, tg_schema output)
     return true;
 }
 
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+static const tg_param *find_param(const tg_param *params, size_t count, tg_str name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (tg_str_eq(params[i].name, name)) {
+            return &params[i];
+        }
+    }
+    return NULL;
+}
+
+/* The values that hold: what was given, and the spec's own. */
+static void keep_params(tg_backfill_run *b)
+{
+    const tg_spec *spec = b->graph->spec;
+    TG_VEC(tg_param) kept = {0};
+    for (size_t i = 0; i < spec->param_count; i++) {
+        TG_VEC_PUSH(b->api->arena, &kept, spec->params[i]);
+    }
+    for (size_t i = 0; i < spec->parameter_count; i++) {
+        const tg_property *own = &spec->parameters[i];
+        if (!find_param(spec->params, spec->param_count, own->key)) {
+            TG_VEC_PUSH(b->api->arena, &kept, ((tg_param){.name = own->key, .value = own->value}));
+        }
+    }
+    b->out->head.params = kept.items;
+    b->out->head.param_count = kept.count;
+}
+
 /* ---- beginning and going on ------------------------------------------------------------------ */
 
 /* Would the flow be cut by a column of numbers? */
@@ -274,7 +323,10 @@ static bool begin(tg_backfill_run *b, const tg_update_result *planned, const tg_
                                       .only_missing = request->only_missing,
                                       .definition = flow->definition,
                                       .pins = flow->pins,
-                                      .pin_count = flow->pin_count};
+                                      .pin_count = flow->pin_count,
+                                      .catalog = b->graph->spec->catalog,
+                                      .schema = b->graph->spec->schema};
+    keep_params(b);
     if (!cut(b)) {
         return false;
     }
@@ -382,6 +434,48 @@ static bool prepare(tg_backfill_run *b)
     return load_records(b) && write_journal(b);
 }
 
+/* ---- the graph -------------------------------------------------------------------------------- */
+
+/*
+ * Before any file is read: parameters stand in the files, so that what is open has to be known by its
+ * name alone. A full name finds it in its own environment too. Damaged journals are told later.
+ */
+static const tg_backfill_head *find_open(tg_backfill_run *b)
+{
+    tg_api *api = b->api;
+    tg_name name;
+    tg_str full;
+    const tg_backfill_head *head = NULL;
+    tg_auto_error tg_error later = TG_ERROR_INIT;
+    if (b->request->restart ||
+        tg_sql_parse_name(b->request->flow, api->arena, &name, NULL) != TG_OK ||
+        tg_catalog_qualify(&api->catalog, &name, api->arena, &full, NULL) != TG_OK ||
+        tg_journal_read(api->spec, api->fs, full, api->arena, &head, NULL, 0, &later) != TG_OK) {
+        return NULL;
+    }
+    return head;
+}
+
+static tg_code build_graph(tg_backfill_run *b)
+{
+    tg_api *api = b->api;
+    const tg_backfill_request *request = b->request;
+    const tg_backfill_head *head = find_open(b);
+    const tg_spec *spec = api->spec;
+    const tg_param *params = request->params;
+    size_t count = request->param_count;
+    if (head) {
+        /* Another environment was asked for: is_same_setting tells it. */
+        bool is_moved = !tg_str_ieq(spec->catalog, spec->declared_catalog) ||
+                        !tg_str_ieq(spec->schema, spec->declared_schema);
+        spec = is_moved ? spec : tg_spec_in(spec, head->catalog, head->schema, api->arena);
+        params = head->params;
+        count = head->param_count;
+    }
+    TG_TRY(tg_spec_with_params(spec, params, count, api->arena, &spec, b->diags));
+    return tg_graph_build(spec, api->fs, api->arena, &b->graph, b->diags);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 /* Options are the command line's to explain. */
@@ -403,10 +497,10 @@ int tg_api_backfill(tg_api *api, const tg_backfill_request *request, tg_backfill
         .api = api, .request = request, .out = out_result, .diags = diags, .zone = api->zone};
     int64_t started_ns = api->env->monotonic_ns(api->env->self);
     *out_result = (tg_backfill_result){0};
-    b.code = tg_graph_build(api->spec, api->fs, api->arena, &b.graph, diags);
+    b.code = build_graph(&b);
     if (b.code != TG_OK) {
         tg_diags_sort(diags);
-        return tg_api_status(b.code, /* nothing_touched= */ true);
+        return status_of_refusal(&b);
     }
     int status = prepare(&b) ? tg_backfill_run_chunks(&b) : status_of_refusal(&b);
     out_result->duration_ms = (api->env->monotonic_ns(api->env->self) - started_ns) / 1000000;

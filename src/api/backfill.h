@@ -18,9 +18,11 @@ typedef struct tg_backfill_result tg_backfill_result;
 typedef struct tg_backfill_request {
     tg_str flow;                    /* short or full name */
     tg_str from, to, every, column; /* as written; all empty: go on with what is open */
-    int64_t jobs;                   /* chunks at a time; 0: one */
-    bool only_missing;              /* leave out chunks that are up to date */
-    bool restart;                   /* forget what is open */
+    const tg_param *params;         /* values of :NAME; what is open has its own, and no others */
+    size_t param_count;
+    int64_t jobs;              /* chunks at a time; 0: one */
+    bool only_missing;         /* leave out chunks that are up to date */
+    bool restart;              /* forget what is open */
     const tg_event_sink *sink; /* of the updates; called by one thread at a time. May be NULL */
     /* Called when the work begins (chunk SIZE_MAX) and when a chunk has ended; by one thread at a time. */
     void (*progress)(void *self, const tg_backfill_result *result, size_t chunk,

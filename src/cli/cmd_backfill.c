@@ -9,12 +9,21 @@ typedef struct teller {
     bool as_json;
 } teller;
 
+/* What names the work again; parameters stand in the journal. */
 static const char *command_line(const tg_cli *cli, tg_str flow)
 {
-    return cli->given[TG_OPT_SPEC]
-               ? tg_arena_printf(cli->arena, "tidegate backfill %.*s --spec %.*s", TG_SARG(flow),
-                                 TG_SARG(cli->value[TG_OPT_SPEC]))
-               : tg_arena_printf(cli->arena, "tidegate backfill %.*s", TG_SARG(flow));
+    static const struct {
+        tg_option_id option;
+        const char *name;
+    } KEPT[] = {{TG_OPT_SPEC, "spec"}, {TG_OPT_CATALOG, "catalog"}, {TG_OPT_SCHEMA, "schema"}};
+    const char *line = tg_arena_printf(cli->arena, "tidegate backfill %.*s", TG_SARG(flow));
+    for (size_t i = 0; i < sizeof(KEPT) / sizeof(*KEPT); i++) {
+        if (cli->given[KEPT[i].option]) {
+            line = tg_arena_printf(cli->arena, "%s --%s %.*s", line, KEPT[i].name,
+                                   TG_SARG(cli->value[KEPT[i].option]));
+        }
+    }
+    return line;
 }
 
 /* ---- while it runs --------------------------------------------------------------------------- */
@@ -180,9 +189,9 @@ static int list_open(tg_cli *cli, tg_api *api)
 
 static tg_code read_request(const tg_cli *cli, tg_backfill_request *out, tg_error *err)
 {
-    static const tg_option_id OF_FLOW[] = {TG_OPT_FROM,   TG_OPT_TO,      TG_OPT_EVERY,
-                                           TG_OPT_COLUMN, TG_OPT_MISSING, TG_OPT_JOBS,
-                                           TG_OPT_RESTART};
+    static const tg_option_id OF_FLOW[] = {TG_OPT_FROM,    TG_OPT_TO,      TG_OPT_EVERY,
+                                           TG_OPT_COLUMN,  TG_OPT_MISSING, TG_OPT_JOBS,
+                                           TG_OPT_RESTART, TG_OPT_PARAM};
     out->from = cli->value[TG_OPT_FROM];
     out->to = cli->value[TG_OPT_TO];
     out->every = cli->value[TG_OPT_EVERY];
@@ -212,7 +221,9 @@ int tg_cmd_backfill(tg_cli *cli)
     teller t = {.cli = cli, .as_json = cli->given[TG_OPT_JSON_BACKFILL]};
     const tg_event_sink sink = {.event = on_event, .self = &t};
     tg_backfill_request request = {.sink = &sink, .progress = on_progress, .self = &t};
-    if (read_request(cli, &request, &err) != TG_OK) {
+    tg_param *params;
+    if (read_request(cli, &request, &err) != TG_OK ||
+        tg_cli_params(cli, &params, &request.param_count, &err) != TG_OK) {
         return tg_cli_usage(&err, cli->command);
     }
     tg_api *api;
@@ -226,6 +237,7 @@ int tg_cmd_backfill(tg_cli *cli)
         return status;
     }
     request.flow = cli->arguments.items[0];
+    request.params = params;
     tg_diags diags = TG_DIAGS_INIT;
     tg_backfill_result result;
     status = tg_api_backfill(api, &request, &result, &diags);

@@ -97,6 +97,24 @@ static bool read_pins(yyjson_val *array, tg_arena *arena, tg_backfill_head *head
     return true;
 }
 
+static void read_params(yyjson_val *object, tg_arena *arena, tg_backfill_head *head)
+{
+    if (!yyjson_is_obj(object)) {
+        return; /* there were none, or an older version wrote it */
+    }
+    tg_param *params = TG_NEW_ARRAY(arena, tg_param, yyjson_obj_size(object));
+    size_t index, count;
+    yyjson_val *key, *value;
+    yyjson_obj_foreach(object, index, count, key, value)
+    {
+        params[index] = (tg_param){.name = tg_json_text(key),
+                                   .value = tg_json_text(value),
+                                   .origin = "the backfill that is gone on with"};
+    }
+    head->params = params;
+    head->param_count = yyjson_obj_size(object);
+}
+
 static bool read_head(yyjson_val *root, tg_arena *arena, tg_backfill_head *head)
 {
     yyjson_val *object = tg_json_get(root, "backfill");
@@ -111,8 +129,11 @@ static bool read_head(yyjson_val *root, tg_arena *arena, tg_backfill_head *head)
                                .to = tg_json_get_str(object, "to", TG_S("")),
                                .every = tg_json_get_str(object, "every", TG_S("")),
                                .timezone = tg_json_get_str(object, "timezone", TG_S("")),
+                               .catalog = tg_json_get_str(object, "catalog", TG_S("")),
+                               .schema = tg_json_get_str(object, "schema", TG_S("")),
                                .chunk_count = tg_json_get_i64(object, "chunks", 0),
                                .only_missing = tg_json_get_bool(object, "missing", false)};
+    read_params(tg_json_get(object, "parameters"), arena, head);
     return head->id.len && head->flow.len && head->chunk_count > 0 &&
            head->chunk_count <= TG_LIMIT_BACKFILL_CHUNKS && head->column.len && head->from.len &&
            head->to.len && head->every.len && head->timezone.len &&
@@ -289,6 +310,14 @@ static void write_head(const tg_backfill_head *head, tg_buf *buf)
     tg_json_kbool(&out, "missing", head->only_missing);
     tg_json_kstr(&out, "now", tg_instant_text(scratch, head->now_us));
     tg_json_kstr(&out, "timezone", head->timezone);
+    tg_json_kstr(&out, "catalog", head->catalog);
+    tg_json_kstr(&out, "schema", head->schema);
+    tg_json_keyz(&out, "parameters");
+    tg_json_object(&out);
+    for (size_t i = 0; i < head->param_count; i++) {
+        tg_json_kstr(&out, tg_str_cstr(scratch, head->params[i].name), head->params[i].value);
+    }
+    tg_json_end_object(&out);
     tg_json_kstr(&out, "definition", tg_digest_text(scratch, head->definition));
     tg_json_keyz(&out, "sources");
     tg_json_array(&out);

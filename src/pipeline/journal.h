@@ -26,6 +26,9 @@ typedef struct tg_backfill_head {
     tg_str column;
     tg_str from, to, every; /* as they were written */
     tg_str timezone;
+    tg_str catalog, schema; /* its environment; empty: in journals of older versions */
+    const tg_param *params; /* values of all parameters, the spec's too */
+    size_t param_count;
     int64_t now_us; /* the one clock of all chunks */
     bool only_missing;
     int64_t chunk_count;
