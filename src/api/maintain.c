@@ -224,9 +224,10 @@ tg_code tg_api_run_vacuum(tg_execution *ex, tg_error *err)
     }
     size_t count = options.dry_run ? result.file_count : 1;
     tg_value *rows = TG_NEW_ARRAY(ex->arena, tg_value, count);
-    rows[0] = tg_string_value(location.path);
-    for (size_t i = 0; options.dry_run && i < count; i++) {
-        rows[i] = tg_string_value(tg_path_join(ex->arena, location.path, result.files[i]));
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = tg_string_value(options.dry_run
+                                      ? tg_path_join(ex->arena, location.path, result.files[i])
+                                      : location.path);
     }
     tg_execution_set_rows(ex, NAMES, 1, rows, count);
     ex->result->note =

@@ -2,11 +2,17 @@
 /* The commits of a table with their times, newest first. */
 #include "delta/delta_int.h"
 
+typedef struct info_keeper {
+    tg_arena *arena;
+    tg_str info;
+} info_keeper;
+
+/* An action lives as long as the call. */
 static tg_code keep_info(void *self, const tg_delta_action *action, bool *out_stop, tg_error *err)
 {
-    tg_str *info = self;
+    info_keeper *keeper = self;
     (void)err;
-    *info = action->info.json;
+    keeper->info = tg_str_copy(keeper->arena, action->info.json);
     *out_stop = true;
     return TG_OK;
 }
@@ -16,14 +22,14 @@ static tg_code read_info(const tg_delta_log *log, int64_t version, tg_arena *are
 {
     tg_auto_arena tg_arena *scratch = tg_arena_new();
     tg_str path = tg_delta_commit_path(log->folder, version, scratch);
-    tg_str text, info = TG_S("");
+    tg_str text;
     bool stop;
+    info_keeper keeper = {.arena = arena, .info = TG_S("")};
     TG_TRY(tg_delta_commit_file_read(log->delta, path, scratch, &text, err));
-    /* a view of the line: copied by keep_info's caller */
     const tg_delta_visitor visitor = {
-        .self = &info, .wanted = TG_ACTION_COMMIT_INFO, .action = keep_info};
+        .self = &keeper, .wanted = TG_ACTION_COMMIT_INFO, .action = keep_info};
     TG_TRY(tg_delta_text_visit(text, path, log->table_path, &visitor, &stop, err));
-    *out_info = tg_str_copy(arena, info);
+    *out_info = keeper.info;
     return TG_OK;
 }
 
