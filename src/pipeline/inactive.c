@@ -204,6 +204,12 @@ static tg_code mark(tg_update *u, const tg_record *record, tg_str path, tg_str *
     return TG_OK;
 }
 
+/* Was it defined in the environment of this update? */
+static bool is_of_environment(const tg_spec *spec, const tg_record *record)
+{
+    return tg_str_eq(record->catalog, spec->catalog) && tg_str_eq(record->schema, spec->schema);
+}
+
 /*
  * A dataset that is remembered and not defined. With --param nothing becomes inactive: a name may
  * hold ${key}, and another value makes another table, not this one superfluous.
@@ -217,8 +223,8 @@ static tg_code judge(tg_update *u, tg_str digest, bool has_mark, tg_inactive_dat
     bool ours;
     *out_is_inactive = false;
     if (!read_record(fs, file_of(spec, digest, RECORD_END, u->arena), u->arena, &record) ||
-        !tg_str_eq(record.catalog, spec->catalog) || !tg_str_eq(record.schema, spec->schema) ||
-        (!has_mark && spec->param_count > 0) || is_ours(u, &record, &ours, NULL) != TG_OK) {
+        !is_of_environment(spec, &record) || (!has_mark && spec->param_count > 0) ||
+        is_ours(u, &record, &ours, NULL) != TG_OK) {
         return TG_OK;
     }
     if (!ours) {
@@ -339,6 +345,12 @@ tg_code tg_update_refuse_inactive(tg_update *u, tg_str word, tg_error *err)
                             &u->result->pipeline_id, NULL) != TG_OK ||
         is_ours(u, &record, &ours, NULL) != TG_OK || !ours) {
         return TG_OK;
+    }
+    if (!is_of_environment(spec, &record)) {
+        (void)TG_ERR(err, TIDEGATE_UNKNOWN_SELECTION,
+                     "`%.*s` is a table of another environment of the pipeline", TG_SARG(word));
+        return tg_error_hint(err, "Give it: --catalog %.*s --schema %.*s", TG_SARG(record.catalog),
+                             TG_SARG(record.schema));
     }
     (void)TG_ERR(err, TIDEGATE_DATASET_INACTIVE,
                  "`%.*s` is inactive: the pipeline does not define it any more", TG_SARG(word));

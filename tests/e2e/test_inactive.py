@@ -162,6 +162,17 @@ def test_a_persisted_view_too(project):
     assert project.inactive() == []
 
 
+def test_a_table_of_another_environment_is_not_called_inactive(project):
+    """Whoever names it is told where it lives, and not to drop it."""
+    project.tidegate("sql", "--schema", "dev", "-e", "CREATE TABLE src AS SELECT DATE'2024-06-01' AS day, 7L AS v")
+    project.tidegate("run", "--schema", "dev", "--now", NOW)
+    for option in ("--refresh", "--full-refresh"):
+        refused = project.tidegate("run", option, "main.dev.gone", status=3).stderr
+        assert "[TIDEGATE_UNKNOWN_SELECTION] `main.dev.gone` is a table of another environment" in refused
+        assert "--catalog main --schema dev" in refused and "DROP" not in refused
+    project.tidegate("run", "--schema", "dev", "--refresh", "main.dev.gone", "--now", NOW)
+
+
 def test_a_change_of_environment_makes_nothing_inactive(project):
     other = ("--schema", "dev")
     project.tidegate("sql", *other, "-e", "CREATE TABLE src AS SELECT DATE'2024-06-01' AS day, 7L AS v")
