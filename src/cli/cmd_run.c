@@ -138,7 +138,9 @@ static void print_result(const tg_update_result *result, bool as_json, bool is_d
         print_summary(result);
     }
     if (status == TG_STATUS_CANCELLED) {
-        fprintf(stderr, "interrupted; finished flows are committed. Go on with: tidegate run\n");
+        fprintf(stderr,
+                "interrupted; finished flows are committed. Go on with: tidegate retry %.*s\n",
+                TG_SARG(result->update_id));
     }
 }
 

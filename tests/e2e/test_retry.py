@@ -222,7 +222,7 @@ def test_an_update_that_was_killed(tidegate, number):
     tables = ", ".join(f"t AS x{i}" for i in range(9))
     slow.write_text("CREATE MATERIALIZED VIEW zz AS SELECT sum(" + " + ".join(f"x{i}.v" for i in range(9)) + f") AS n FROM {tables};\n")
     with subprocess.Popen([os.environ["TIDEGATE_BIN"], "run", "--now", NOW], cwd=made.folder, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL) as process:
+                          stderr=subprocess.PIPE, text=True) as process:
         try:
             update_id = running_update(made.folder, "main.default.zz")
             assert "[TIDEGATE_UPDATE_RUNNING]" in made.tidegate("retry", update_id, status=3).stderr
@@ -231,7 +231,8 @@ def test_an_update_that_was_killed(tidegate, number):
             process.kill()
             raise
         process.send_signal(number)
-        process.wait(timeout=60)
+        _, told = process.communicate(timeout=60)
+    assert number == signal.SIGKILL or f"Go on with: tidegate retry {update_id}" in told
     slow.write_text("CREATE MATERIALIZED VIEW zz AS SELECT count(*) AS n FROM t;\n")
     summary = made.retry()
     assert statuses(summary)["zz"] == "COMPLETED"
