@@ -462,12 +462,7 @@ static tg_code on_condition(tg_dml *dml, const tg_rel *rows, tg_bexpr **out, tg_
     *qualifier = stmt->source_alias.text;
     tg_scope *source =
         tg_bind_scope_of(&dml->b, rows, NULL, qualifier, stmt->source_alias.text.len > 0);
-    tg_scope *both = TG_NEW(dml->b.arena, tg_scope);
-    both->count = dml->scope->count + source->count;
-    both->columns = TG_NEW_ARRAY(dml->b.arena, tg_scope_column, both->count);
-    memcpy(both->columns, dml->scope->columns, dml->scope->count * sizeof(*both->columns));
-    memcpy(both->columns + dml->scope->count, source->columns,
-           source->count * sizeof(*both->columns));
+    tg_scope *both = tg_bind_joined_scope(&dml->b, dml->scope, source, NULL);
     tg_expr_ctx ctx = {.b = &dml->b, .scope = both, .clause = "REPLACE ON", .no_subqueries = true};
     TG_TRY(tg_bind_condition(&ctx, stmt->where, out, err));
     return tg_dml_refuse_random(dml, stmt->where->span, err);

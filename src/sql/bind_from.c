@@ -295,19 +295,6 @@ tg_code tg_bind_values(tg_binder *b, const tg_query_body *body, const tg_query_e
 
 /* ---- joins ----------------------------------------------------------------------------------- */
 
-static tg_scope *joined_scope(tg_binder *b, const tg_scope *left, const tg_scope *right,
-                              const tg_query_env *env)
-{
-    tg_scope *scope = TG_NEW(b->arena, tg_scope);
-    scope->parent = env->outer;
-    scope->count = left->count + right->count;
-    scope->columns = TG_NEW_ARRAY(b->arena, tg_scope_column, scope->count);
-    tg_copy_bytes(scope->columns, left->columns, left->count * sizeof(*scope->columns));
-    tg_copy_bytes(scope->columns + left->count, right->columns,
-                  right->count * sizeof(*scope->columns));
-    return scope;
-}
-
 /* Semi and anti joins give the left side's columns only. */
 static bool gives_left_only(const tg_relation *join)
 {
@@ -471,7 +458,7 @@ static tg_code bind_using(tg_binder *b, const tg_relation *relation, const tg_bi
         *out = (tg_bind_source){.rel = join, .scope = left->scope};
         return TG_OK;
     }
-    tg_scope *joined = joined_scope(b, left->scope, right->scope, env);
+    tg_scope *joined = tg_bind_joined_scope(b, left->scope, right->scope, env->outer);
     for (size_t i = 0; i < joined->count; i++) {
         joined->columns[i].column.nullable = true;
     }
@@ -504,7 +491,7 @@ static tg_code bind_join(tg_binder *b, const tg_relation *relation, const tg_bin
     if (relation->natural || relation->using_count > 0) {
         return bind_using(b, relation, left, &right, env, out, err);
     }
-    tg_scope *scope = joined_scope(b, left->scope, right.scope, env);
+    tg_scope *scope = tg_bind_joined_scope(b, left->scope, right.scope, env->outer);
     tg_bexpr *condition = NULL;
     if (relation->on) {
         tg_expr_ctx ctx = {.b = b,

@@ -73,6 +73,9 @@ tg_column tg_bind_column(tg_binder *b, tg_str name, const tg_type *type, bool nu
 /* A scope over rel's columns, all with one qualifier (count 0: none). */
 tg_scope *tg_bind_scope_of(tg_binder *b, const tg_rel *rel, const tg_scope *parent,
                            const tg_str *qualifier, size_t count);
+/* The columns of both, left's first. */
+tg_scope *tg_bind_joined_scope(tg_binder *b, const tg_scope *left, const tg_scope *right,
+                               const tg_scope *parent);
 /* How many columns of this scope (parents do not count) a name of `count` parts may mean, and the
  * first of them; out_used: parts used, the rest are fields. */
 void tg_bind_scope_find(const tg_scope *scope, const tg_ident *parts, size_t count,

@@ -60,17 +60,6 @@ static void scan_source(merge *m)
     }
 }
 
-static void join_scopes(merge *m)
-{
-    const tg_scope *target = m->dml.scope, *source = m->source_scope;
-    m->joined = TG_NEW(m->dml.b.arena, tg_scope);
-    m->joined->count = target->count + source->count;
-    m->joined->columns = TG_NEW_ARRAY(m->dml.b.arena, tg_scope_column, m->joined->count);
-    memcpy(m->joined->columns, target->columns, target->count * sizeof(*target->columns));
-    memcpy(m->joined->columns + target->count, source->columns,
-           source->count * sizeof(*source->columns));
-}
-
 static tg_code source_column(merge *m, tg_str name, tg_span span, const tg_column **out,
                              tg_error *err)
 {
@@ -483,7 +472,7 @@ static tg_code bind_relations(merge *m, tg_error *err)
     TG_TRY(evolve(m, err));
     tg_dml_scan_target(&m->dml);
     scan_source(m);
-    join_scopes(m);
+    m->joined = tg_bind_joined_scope(&m->dml.b, m->dml.scope, m->source_scope, NULL);
     return TG_OK;
 }
 

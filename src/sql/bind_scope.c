@@ -59,6 +59,19 @@ bool tg_bind_qualifier_matches(const tg_scope_column *column, const tg_ident *pa
     return true;
 }
 
+tg_scope *tg_bind_joined_scope(tg_binder *b, const tg_scope *left, const tg_scope *right,
+                               const tg_scope *parent)
+{
+    tg_scope *scope = TG_NEW(b->arena, tg_scope);
+    scope->parent = parent;
+    scope->count = left->count + right->count;
+    scope->columns = TG_NEW_ARRAY(b->arena, tg_scope_column, scope->count);
+    tg_copy_bytes(scope->columns, left->columns, left->count * sizeof(*scope->columns));
+    tg_copy_bytes(scope->columns + left->count, right->columns,
+                  right->count * sizeof(*scope->columns));
+    return scope;
+}
+
 void tg_bind_scope_find(const tg_scope *scope, const tg_ident *parts, size_t count,
                         size_t *out_matches, size_t *out_first, size_t *out_used)
 {
