@@ -459,9 +459,7 @@ static tg_code run_program(tg_update *u, tg_flow_run *run, tg_error *err)
             keep_counts(run->result, &counts, run->plan.is_partial);
             return TG_OK;
         }
-        /* A source that is another table now stays so: the update's pins do not move. */
-        bool is_lasting = err && err->cls == TG_E_TIDEGATE_SOURCE_CHANGED;
-        if (code != TG_CONFLICT || is_lasting || attempt + 1 >= TG_LIMIT_COMMIT_ATTEMPTS ||
+        if (code != TG_CONFLICT || attempt + 1 >= TG_LIMIT_COMMIT_ATTEMPTS ||
             tg_env_is_cancelled(u->context->env)) {
             return code;
         }
